@@ -1,0 +1,88 @@
+//! What can be wrong with a file or folder that should be private.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a private file or folder could not be used. Each message says what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file or folder belongs to another user, who could read or replace what is in it.
+    #[error(
+        "{} belongs to another user (uid {owner}); ask them or the administrator to remove it",
+        path.display()
+    )]
+    NotOurs {
+        /// What belongs to somebody else.
+        path: PathBuf,
+        /// The user id of its owner.
+        owner: u32,
+    },
+    /// A symlink stands where a real file or folder has to be.
+    #[error("{} is a symlink, which is not followed here; remove it", path.display())]
+    Symlink {
+        /// The symlink.
+        path: PathBuf,
+    },
+    /// Something that is no folder stands where a folder has to be.
+    #[error("{} is in the way of a folder of that name; move it elsewhere", path.display())]
+    NotAFolder {
+        /// What stands in the way.
+        path: PathBuf,
+    },
+    /// Something that is no regular file stands where a file has to be.
+    #[error("{} is not a regular file; move it elsewhere", path.display())]
+    NotAFile {
+        /// What stands in the way.
+        path: PathBuf,
+    },
+    /// The file is larger than anything we would have written.
+    #[error("{} is larger than {limit} bytes; remove it", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The largest size that was accepted.
+        limit: u64,
+    },
+    /// A name that would lead out of the folder it was meant for.
+    #[error("{name:?} is not the name of a file or folder; use one without a path separator")]
+    Name {
+        /// The name that was given.
+        name: String,
+    },
+    /// The operating system refused.
+    #[error("could not {action} {}: {source}; check its permissions and the free space", path.display())]
+    Io {
+        /// What was being done, as a verb: "create", "read", …
+        action: &'static str,
+        /// What it was done to.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// The file or folder that is at fault; `None` for a name that is no path at all.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Error::NotOurs { path, .. }
+            | Error::Symlink { path }
+            | Error::NotAFolder { path }
+            | Error::NotAFile { path }
+            | Error::TooLarge { path, .. }
+            | Error::Io { path, .. } => Some(path),
+            Error::Name { .. } => None,
+        }
+    }
+
+    /// Turns what the operating system said about `path` into an error of this crate.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |source| Error::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Files and folders that only this user can read.
+//!
+//! Tokens are kept in small files, and some of those files have to live in places that every
+//! user of the machine can write to, such as `/tmp`. This crate creates, reads and removes
+//! them so that nobody else can read what is inside, nor lead us with a symlink to a file of
+//! their choice. It knows nothing of what the files are for.
+//!
+//! Two kinds of path are told apart. A *base* (a home folder, the temporary folder) is chosen
+//! by the user or by the system and may well be a symlink. What lies *below* it is ours, and
+//! must be a real folder that belongs to this user.
+//!
+//! ```
+//! # fn main() -> Result<(), private::Error> {
+//! # let base = tempfile::tempdir().expect("a temporary folder");
+//! let folder = private::ensure_folder(base.path(), &["outrigger", "state"])?;
+//! private::write(&folder, "secret", b"42")?;
+//! let secret = private::read(&folder.join("secret"), 1024)?;
+//! assert_eq!(secret.as_deref(), Some(&b"42"[..]));
+//! private::remove(&folder.join("secret"))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod file;
+mod folder;
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod platform;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod platform;
+mod stamp;
+
+pub use error::Error;
+pub use file::{read, remove, write};
+pub use folder::ensure_folder;
+pub use stamp::{Stamp, stamp};

@@ -1,0 +1,55 @@
+//! Whether a file is still the one that we wrote, told without reading it.
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::platform;
+
+/// What changes about a file when somebody replaces or rewrites it.
+///
+/// Equal stamps mean that nobody has touched the file since. Different stamps mean only that it
+/// is worth reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// The inode on Unix, which every atomic replacement changes; nothing on Windows.
+    inode: u64,
+}
+
+/// The stamp of the file at `path`; `None` when there is none or it cannot be looked at, and
+/// for a symlink or a folder.
+pub fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    metadata.is_file().then(|| Stamp {
+        length: metadata.len(),
+        modified: metadata.modified().ok(),
+        inode: platform::inode(&metadata),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacing_a_file_with_the_same_bytes_shows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!(stamp(&path), None);
+        crate::write(folder.path(), "file", b"same").unwrap();
+        let before = stamp(&path);
+        assert!(before.is_some());
+        assert_eq!(stamp(&path), before);
+        if cfg!(unix) {
+            // The old file is kept by a second name, so that its inode is not used again.
+            fs::hard_link(&path, folder.path().join("keep")).unwrap();
+            crate::write(folder.path(), "file", b"same").unwrap();
+            assert_ne!(stamp(&path), before);
+        }
+        fs::write(&path, "longer text").unwrap();
+        assert_ne!(stamp(&path), before);
+        assert_eq!(stamp(folder.path()), None);
+    }
+}
