@@ -1,0 +1,102 @@
+//! One open document, and what a front end reports about it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::Sight;
+
+/// Where the cursor is. Lines and characters are counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// The line, from 1.
+    pub line: u32,
+    /// The character in the line, from 1.
+    pub character: u32,
+}
+
+impl Cursor {
+    /// A cursor there; a 0 can only be a mistake in counting and becomes 1.
+    pub fn new(line: u32, character: u32) -> Cursor {
+        Cursor {
+            line: line.max(1),
+            character: character.max(1),
+        }
+    }
+}
+
+/// Where a file is, by both of its names.
+///
+/// People and agents speak of `path`. Privacy looks at both, because a link
+/// with a harmless name can lead to a file that must not be shown. Resolving
+/// links is I/O, so the caller has done it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The path as the person sees it.
+    pub path: PathBuf,
+    /// The path with all links resolved.
+    pub real: PathBuf,
+}
+
+impl Place {
+    /// A file that is reached through no link.
+    pub fn direct(path: impl Into<PathBuf>) -> Place {
+        let path = path.into();
+        Place {
+            real: path.clone(),
+            path,
+        }
+    }
+}
+
+/// The person is looking at this file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Focus {
+    /// The file.
+    pub place: Place,
+    /// Where the cursor is, if the front end knows.
+    pub cursor: Option<Cursor>,
+    /// The text that is selected, if any.
+    pub selection: Option<String>,
+}
+
+/// A document that the workbench remembers.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Shared with the index by path.
+    pub(crate) path: Arc<Path>,
+    /// Absent when it is the same as `path`, as it nearly always is.
+    pub(crate) real: Option<Box<Path>>,
+    pub(crate) focused_at: u64,
+    /// Whether it ever had the focus, or was only opened.
+    pub(crate) visited: bool,
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) sight: Sight,
+}
+
+impl Document {
+    /// The path as the person sees it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path with all links resolved.
+    pub fn real(&self) -> &Path {
+        self.real.as_deref().unwrap_or(&self.path)
+    }
+
+    /// When it last got the focus or was opened, in Unix milliseconds, moved as
+    /// little as needed to keep the order.
+    pub fn focused_at(&self) -> u64 {
+        self.focused_at
+    }
+
+    /// Where the cursor was last seen.
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.cursor
+    }
+
+    /// Whether privacy lets it be told to agents.
+    pub fn sight(&self) -> Sight {
+        self.sight
+    }
+}

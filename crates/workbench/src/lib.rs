@@ -1,0 +1,42 @@
+//! What the person has in front of them, and what agents propose to change in it.
+//!
+//! This is the pure core of outrigger. It holds four things:
+//!
+//! * the [`Workbench`]: folders, open documents, focus, selection, trust, and
+//!   the [`Context`] that may be told to agents;
+//! * the [`Privacy`] filter that every document passes before it is told;
+//! * the [`Proposals`] that agents make, and the [`Verdict`] of the person;
+//! * the [`Review`] of one proposal: its hunks, and the text that results when
+//!   only some of them are kept.
+//!
+//! It never touches a disk or a network, never waits, and knows no wire format.
+//! It has no clock either: time is passed in as Unix milliseconds, so every
+//! test can say what time it is.
+
+mod agent;
+mod compare;
+mod context;
+mod document;
+mod id;
+mod order;
+mod privacy;
+mod proposal;
+mod proposals;
+mod review;
+mod secrets;
+mod text;
+mod unified;
+mod workbench;
+
+pub use agent::Agent;
+pub use context::{Active, Context, HeldBack, OpenFile};
+pub use document::{Cursor, Document, Focus, Place};
+pub use id::{BadProposalId, ProposalId, SessionId};
+pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Sight};
+pub use proposal::{
+    Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
+};
+pub use proposals::{Opened, Proposals};
+pub use review::{Hunk, Review, UnknownHunk};
+pub use text::{Ending, Form, cut_utf16};
+pub use workbench::Workbench;

@@ -1,0 +1,244 @@
+use super::*;
+
+fn roots() -> Vec<PathBuf> {
+    vec!["/home/u/work".into(), "/srv/site".into()]
+}
+
+fn privacy(ignore_file: &str, patterns: &[&str]) -> Privacy {
+    let ignore_files = [(roots()[0].clone(), ignore_file.to_owned())];
+    let patterns: Vec<_> = patterns.iter().copied().map(str::to_owned).collect();
+    Privacy::new(&roots(), &ignore_files, &patterns).unwrap()
+}
+
+/// One letter for how a file is judged: shown, secret, ignored or outside.
+fn letter(sight: Sight) -> char {
+    match sight {
+        Sight::Shown => '+',
+        Sight::HeldBack(Reason::Secret) => 's',
+        Sight::HeldBack(Reason::Ignored) => 'i',
+        Sight::HeldBack(Reason::Outside) => 'o',
+    }
+}
+
+/// Checks lines of a letter and a path, relative to the first root.
+fn check(privacy: &Privacy, cases: &str) {
+    for case in cases.lines().map(str::trim).filter(|case| !case.is_empty()) {
+        let (expected, path) = case.split_once(' ').unwrap();
+        let place = Place::direct(roots()[0].join(path));
+        assert_eq!(
+            letter(privacy.judge(&place)).to_string(),
+            expected,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn secrets_are_known_by_their_names() {
+    check(
+        &privacy("", &[]),
+        "
+        + src/main.rs
+        + README.md
+        s .env
+        s .env.local
+        s .ENV.Production
+        s .envrc
+        s deep/down/.env
+        s deep/.env/production
+        s prod.env
+        + .env.example
+        + sub/.env.sample
+        + .Env.Template
+        s .env.example.local
+        s .env.pub
+        s .env.example/.env
+        + environment.ts
+        + src/env.rs
+        s certs/server.pem
+        s certs/SERVER.KEY
+        s server.key.bak
+        + src/api.key.ts
+        s id_rsa
+        s id_ed25519
+        s id_rsa.bak
+        s id_ed25519-work
+        + id_rsa.pub
+        + id_ed25519_work.pub
+        + keys.rs
+        + keyboard.json
+        s .ssh/config
+        s .ssh/id_rsa.pub
+        s backup/.aws/config
+        s .kube/config
+        + kube/config
+        s .docker/config.json
+        + docker/config.json
+        s .config/gcloud/anything/at/all
+        s .npmrc
+        s .git/config
+        + .git/HEAD
+        s credentials
+        + src/credentials/store.rs
+        s src/credentials/.env
+        s credentials.json
+        s config/secrets.yml
+        s config/secrets.yaml
+        + src/secrets.rs
+        s main.tfvars
+        s terraform.tfstate.backup
+        s service-account-prod.json
+        s .bash_history
+        s .local/share/fish/fish_history
+        s vault.kdbx
+        + .gitignore
+        + .outriggerignore
+        ",
+    );
+}
+
+#[test]
+fn a_secret_stays_one_wherever_the_roots_are() {
+    let roots = [PathBuf::from("/home/u/.ssh"), PathBuf::from("/")];
+    let privacy = Privacy::new(&roots, &[], &[]).unwrap();
+    for (path, expected) in [
+        ("/home/u/.ssh/config", 's'),
+        ("/etc/shadow", 's'),
+        ("/etc/shadow-", 's'),
+        ("/etc/hosts", '+'),
+        ("/srv/etc/shadow", '+'),
+    ] {
+        assert_eq!(
+            letter(privacy.judge(&Place::direct(path))),
+            expected,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn ignore_files_have_the_syntax_of_git() {
+    let text = "\u{feff}# a comment\r\n\r\n/build/\r\n*.log\r\n!keep.log\r\nprivate/**\r\n\
+                doc/*.txt\r\n\\!important\r\nsecret-?.md\r\n";
+    check(
+        &privacy(text, &[]),
+        "
+        i build/a.rs
+        + build
+        + src/build/a.rs
+        i a.log
+        i deep/a.log
+        + keep.log
+        + deep/keep.log
+        i build/keep.log
+        i private/a
+        i private/keep.log
+        i doc/a.txt
+        + doc/sub/a.txt
+        + other/doc/a.txt
+        i !important
+        i secret-1.md
+        + secret-10.md
+        + # a comment
+        ",
+    );
+}
+
+#[test]
+fn a_workspace_can_only_narrow() {
+    let privacy = privacy("!.env\n!*\n!**\n!/../**\n!.ssh/\n", &["*.cfg"]);
+    check(
+        &privacy,
+        "
+        s .env
+        s .ssh/config
+        i a.cfg
+        o ../other/a.rs
+        o /etc/hosts
+        + a.rs
+        ",
+    );
+}
+
+#[test]
+fn configured_patterns_apply_below_every_root() {
+    let privacy = privacy("*.log", &["/notes/", "*.bak", "!good.bak"]);
+    for (path, expected) in [
+        ("/home/u/work/notes/a", 'i'),
+        ("/srv/site/notes/a", 'i'),
+        ("/srv/site/sub/notes/a", '+'),
+        ("/srv/site/a.bak", 'i'),
+        ("/srv/site/good.bak", '+'),
+        // The ignore file of one root says nothing about another.
+        ("/home/u/work/a.log", 'i'),
+        ("/srv/site/a.log", '+'),
+        // What is outside is not relative to any root.
+        ("/home/u/a.bak", 'o'),
+    ] {
+        assert_eq!(
+            letter(privacy.judge(&Place::direct(path))),
+            expected,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn outside_is_decided_by_components() {
+    check(
+        &privacy("", &[]),
+        "
+        + a/../b
+        + ./a/./b
+        + ..a/b
+        o ..
+        o ../b
+        o a/../../b
+        o ../work2/a
+        o /home/u/workshop/a
+        + /srv/site/../site/a
+        o /home/u/work/../../u/a
+        ",
+    );
+    let relative = Place::direct("src/main.rs");
+    assert_eq!(letter(privacy("", &[]).judge(&relative)), 'o');
+    let nowhere = Privacy::new(&[], &[], &[]).unwrap();
+    assert_eq!(letter(nowhere.judge(&Place::direct("/a"))), 'o');
+}
+
+#[test]
+fn both_names_of_a_file_have_to_pass() {
+    let privacy = privacy("*.log", &[]);
+    for (path, real, expected) in [
+        ("/home/u/work/a", "/home/u/work/b", '+'),
+        ("/home/u/work/a", "/srv/site/a", '+'),
+        ("/home/u/work/a", "/home/u/work/.env", 's'),
+        ("/home/u/work/.env.example", "/home/u/work/.env", 's'),
+        ("/home/u/work/.env", "/home/u/work/a", 's'),
+        ("/home/u/work/a", "/home/u/work/a.log", 'i'),
+        ("/home/u/work/a", "/etc/hosts", 'o'),
+        ("/etc/hosts", "/home/u/work/a", 'o'),
+        // The gravest reason is told.
+        ("/home/u/work/a.log", "/home/u/.netrc", 's'),
+        ("/home/u/work/a.log", "/etc/hosts", 'i'),
+    ] {
+        let place = Place {
+            path: path.into(),
+            real: real.into(),
+        };
+        assert_eq!(letter(privacy.judge(&place)), expected, "{path} {real}");
+    }
+}
+
+#[test]
+fn a_bad_pattern_is_named_with_its_place() {
+    let of_file = |text: &str| {
+        Privacy::new(&roots(), &[(roots()[0].clone(), text.to_owned())], &[])
+            .unwrap_err()
+            .to_string()
+    };
+    insta::assert_snapshot!(of_file("*.log\n[z-a]\n"), @r#"cannot use the pattern "[z-a]" (line 2 of /home/u/work/.outriggerignore): invalid range; 'z' > 'a'; correct it or remove it"#);
+    insta::assert_snapshot!(of_file(&"a\n".repeat(5000)), @r#"cannot use the pattern "a" (line 4097 of /home/u/work/.outriggerignore): there are more than 4096 lines; correct it or remove it"#);
+    let configured = Privacy::new(&roots(), &[], &["{a".to_owned()]).unwrap_err();
+    insta::assert_snapshot!(configured, @r#"cannot use the pattern "{a" (line 1 of the configured patterns): unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?); correct it or remove it"#);
+}

@@ -1,0 +1,211 @@
+//! What an agent proposes to write, and what the person says to it.
+//!
+//! A proposal is the whole new text of one file. The companion never writes it:
+//! the agent does, after the person accepted, and with the text that the person
+//! accepted. So a verdict carries the final text, and a decision that the agent
+//! would not carry out as it was meant is refused before anything is decided.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::{Agent, ProposalId, Review, SessionId, UnknownHunk};
+
+/// What is in the file that a proposal would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Original {
+    /// There is no such file yet.
+    Absent,
+    /// The text of the file.
+    Text(String),
+}
+
+impl Original {
+    /// The text, if there is a file.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Original::Absent => None,
+            Original::Text(text) => Some(text),
+        }
+    }
+}
+
+/// Who can decide a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Anybody who shows it.
+    Open,
+    /// Only the person at the agent's own prompt, because it cannot be shown;
+    /// the text says why.
+    TerminalOnly(String),
+}
+
+/// The two texts of a proposal, and the review of one against the other.
+pub struct Texts {
+    /// What is in the file.
+    pub original: Original,
+    /// What the agent would write.
+    pub proposed: String,
+    review: OnceLock<Review>,
+}
+
+impl Texts {
+    /// Takes the two texts; they are compared when somebody asks.
+    pub fn new(original: Original, proposed: String) -> Texts {
+        Texts {
+            original,
+            proposed,
+            review: OnceLock::new(),
+        }
+    }
+
+    /// The review, which is made once and kept, so that hunks keep their
+    /// numbers. Making it can take a noticeable part of a second for a large
+    /// text: ask for it where nobody has to wait.
+    pub fn review(&self) -> &Review {
+        self.review
+            .get_or_init(|| Review::of(self.original_text(), &self.proposed))
+    }
+
+    /// The text that results when only the hunks in `keep` are made.
+    pub fn merge(&self, keep: &BTreeSet<usize>) -> Result<String, UnknownHunk> {
+        self.review()
+            .merge(self.original_text(), &self.proposed, keep)
+    }
+
+    /// The review as a unified diff of the file at `path`.
+    pub fn unified(&self, path: &str) -> String {
+        self.review()
+            .unified(path, self.original.text(), &self.proposed)
+    }
+
+    fn original_text(&self) -> &str {
+        self.original.text().unwrap_or_default()
+    }
+}
+
+/// Tells the sizes only: the texts are somebody's work and do not belong in logs.
+impl fmt::Debug for Texts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Texts")
+            .field("original_bytes", &self.original.text().map(str::len))
+            .field("proposed_bytes", &self.proposed.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an agent proposes to write.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The number by which it is named.
+    pub id: ProposalId,
+    /// The session that asked and gets the verdict.
+    pub session: SessionId,
+    /// The agent in that session.
+    pub agent: Agent,
+    /// The path exactly as the agent sent it, because it compares.
+    pub path: String,
+    /// The texts.
+    pub texts: Arc<Texts>,
+    /// Who can decide it.
+    pub standing: Standing,
+    /// When the agent asked, in Unix milliseconds.
+    pub opened_at: u64,
+    /// What the person made of it so far, if a front end reports that.
+    pub draft: Option<Arc<str>>,
+}
+
+impl Proposal {
+    /// The text as it stands: the person's draft, or else the agent's proposal.
+    pub fn current(&self) -> &str {
+        self.draft.as_deref().unwrap_or(&self.texts.proposed)
+    }
+
+    /// What comes of `decision`, if the agent would carry it out as meant.
+    pub(crate) fn judge(&self, decision: Decision, traits: Traits) -> Result<Verdict, Refusal> {
+        let text = match decision {
+            Decision::Reject => return Ok(Verdict::Rejected),
+            Decision::Accept => self.current().to_owned(),
+            Decision::AcceptText(text) => text,
+        };
+        if let Standing::TerminalOnly(why) = &self.standing {
+            return Err(Refusal::TerminalOnly(why.clone()));
+        }
+        let edited = text != self.texts.proposed;
+        if edited && text.is_empty() && !traits.takes_empty_text {
+            return Err(Refusal::EmptyText);
+        }
+        if edited && !traits.takes_edited_text {
+            return Err(Refusal::EditedText);
+        }
+        Ok(Verdict::Accepted { text, edited })
+    }
+}
+
+/// What the person wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Take the text as it stands, see [`Proposal::current`].
+    Accept,
+    /// Take this text instead.
+    AcceptText(String),
+    /// Take nothing.
+    Reject,
+}
+
+/// What the agent is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Write this text.
+    Accepted {
+        /// The final text.
+        text: String,
+        /// Whether it differs from what the agent proposed.
+        edited: bool,
+    },
+    /// Write nothing.
+    Rejected,
+}
+
+/// A proposal that is not open any more, and why.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// The proposal as it was.
+    pub proposal: Proposal,
+    /// What was decided.
+    pub verdict: Verdict,
+}
+
+/// What the agent that asked can do with a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// Whether it writes an empty text when an empty text was accepted. The
+    /// published agents take `""` for "nothing was edited" and write their own
+    /// proposal.
+    pub takes_empty_text: bool,
+    /// Whether it writes the accepted text at all, or always its own proposal.
+    pub takes_edited_text: bool,
+}
+
+/// Why a decision was not taken. The proposal is as open as before.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such proposal.
+    #[error("proposal {0} is not open: it was decided, withdrawn or replaced; list the open ones")]
+    Unknown(ProposalId),
+    /// It cannot be shown, so it cannot be accepted unseen.
+    #[error(
+        "this proposal can only be accepted at the agent's own prompt: {0}; answer there, or reject it here"
+    )]
+    TerminalOnly(String),
+    /// The agent would write its own proposal instead.
+    #[error(
+        "the agent ignores an empty text and would write its whole proposal; reject it, and empty the file yourself"
+    )]
+    EmptyText,
+    /// The agent would write its own proposal instead.
+    #[error(
+        "the agent cannot take an edited text; accept the proposal as it is, or reject it and say what to change"
+    )]
+    EditedText,
+}

@@ -1,0 +1,172 @@
+//! All proposals that wait for a decision.
+//!
+//! An agent has at most one proposal for a path: when it asks again, it has
+//! forgotten the first. So a proposal is found by its number, when a person
+//! decides, and by session and path, when its agent takes it back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{
+    Agent, Decided, Decision, Proposal, ProposalId, Refusal, SessionId, Standing, Texts, Traits,
+};
+
+/// The proposals that wait for a decision.
+#[derive(Debug)]
+pub struct Proposals {
+    open: BTreeMap<ProposalId, Proposal>,
+    /// The same, by session and path.
+    index: BTreeMap<SessionId, BTreeMap<String, ProposalId>>,
+    next_id: u64,
+}
+
+/// A proposal was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The number it got.
+    pub id: ProposalId,
+    /// The older proposal of the same session for the same path, which is gone.
+    pub replaced: Option<Proposal>,
+}
+
+impl Proposals {
+    /// No proposals yet; the first one gets the number `first_id`.
+    pub fn new(first_id: u64) -> Proposals {
+        Proposals {
+            open: BTreeMap::new(),
+            index: BTreeMap::new(),
+            next_id: first_id,
+        }
+    }
+
+    /// The number that the next proposal gets.
+    pub fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// An agent proposes to write a file.
+    pub fn open(
+        &mut self,
+        session: SessionId,
+        agent: Agent,
+        path: String,
+        texts: Texts,
+        standing: Standing,
+        now: u64,
+    ) -> Opened {
+        let id = ProposalId::new(self.next_id);
+        let replaced = self.withdraw(&session, &path);
+        self.insert(Proposal {
+            id,
+            session,
+            agent,
+            path,
+            texts: Arc::new(texts),
+            standing,
+            opened_at: now,
+            draft: None,
+        });
+        Opened { id, replaced }
+    }
+
+    /// Takes up a proposal of an earlier run under its old number. If the
+    /// session has asked for the same path since, that newer one stays.
+    pub fn restore(&mut self, proposal: Proposal) {
+        self.next_id = self.next_id.max(proposal.id.get().saturating_add(1));
+        match self.find(&proposal.session, &proposal.path) {
+            Some(newer) if newer > proposal.id => return,
+            Some(older) => drop(self.remove(older)),
+            None => {}
+        }
+        self.remove(proposal.id);
+        self.insert(proposal);
+    }
+
+    /// The proposal with this number, if it is open.
+    pub fn get(&self, id: ProposalId) -> Option<&Proposal> {
+        self.open.get(&id)
+    }
+
+    /// All open proposals, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Proposal> {
+        self.open.values()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The person has changed the proposed text, but not decided yet. Says
+    /// whether the proposal is open.
+    pub fn set_draft(&mut self, id: ProposalId, text: impl Into<Arc<str>>) -> bool {
+        match self.open.get_mut(&id) {
+            Some(proposal) => {
+                proposal.draft = Some(text.into());
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The person has decided. The proposal is gone, unless the decision is
+    /// refused: then nothing has changed.
+    pub fn decide(
+        &mut self,
+        id: ProposalId,
+        decision: Decision,
+        traits: Traits,
+    ) -> Result<Decided, Refusal> {
+        let proposal = self.open.get(&id).ok_or(Refusal::Unknown(id))?;
+        let verdict = proposal.judge(decision, traits)?;
+        let proposal = self.remove(id).ok_or(Refusal::Unknown(id))?;
+        Ok(Decided { proposal, verdict })
+    }
+
+    /// The agent takes its proposal for this path back.
+    pub fn withdraw(&mut self, session: &SessionId, path: &str) -> Option<Proposal> {
+        self.find(session, path).and_then(|id| self.remove(id))
+    }
+
+    /// The session is gone for good, and so are its proposals.
+    pub fn orphan(&mut self, session: &SessionId) -> Vec<Proposal> {
+        self.index
+            .remove(session)
+            .into_iter()
+            .flat_map(BTreeMap::into_values)
+            .filter_map(|id| self.open.remove(&id))
+            .collect()
+    }
+
+    fn find(&self, session: &SessionId, path: &str) -> Option<ProposalId> {
+        self.index.get(session)?.get(path).copied()
+    }
+
+    fn insert(&mut self, proposal: Proposal) {
+        self.next_id = self.next_id.max(proposal.id.get().saturating_add(1));
+        self.index
+            .entry(proposal.session.clone())
+            .or_default()
+            .insert(proposal.path.clone(), proposal.id);
+        self.open.insert(proposal.id, proposal);
+    }
+
+    fn remove(&mut self, id: ProposalId) -> Option<Proposal> {
+        let proposal = self.open.remove(&id)?;
+        if let Some(paths) = self.index.get_mut(&proposal.session) {
+            paths.remove(&proposal.path);
+            if paths.is_empty() {
+                self.index.remove(&proposal.session);
+            }
+        }
+        Some(proposal)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+use super::*;
+use crate::{Original, Verdict};
+
+/// What the published agents can do.
+const PUBLISHED: Traits = Traits {
+    takes_empty_text: false,
+    takes_edited_text: true,
+};
+
+fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> Opened {
+    let texts = Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned());
+    let session = SessionId::new(session);
+    proposals.open(
+        session,
+        Agent::Qwen,
+        path.to_owned(),
+        texts,
+        Standing::Open,
+        5,
+    )
+}
+
+/// All open proposals as `id session path text`, from both sides.
+fn listed(proposals: &Proposals) -> Vec<String> {
+    let by_path: usize = proposals.index.values().map(BTreeMap::len).sum();
+    assert_eq!(by_path, proposals.len());
+    assert!(proposals.index.values().all(|paths| !paths.is_empty()));
+    proposals
+        .iter()
+        .map(|open| {
+            assert_eq!(proposals.find(&open.session, &open.path), Some(open.id));
+            format!(
+                "{} {} {} {}",
+                open.id,
+                open.session,
+                open.path,
+                open.current()
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn one_proposal_for_each_session_and_path() {
+    let mut proposals = Proposals::new(7);
+    assert!(proposals.is_empty());
+    assert!(ask(&mut proposals, "s", "/a", "1").replaced.is_none());
+    assert!(ask(&mut proposals, "s", "/b", "2").replaced.is_none());
+    assert!(ask(&mut proposals, "t", "/a", "3").replaced.is_none());
+    let again = ask(&mut proposals, "s", "/a", "4");
+    assert_eq!(again.id, ProposalId::new(10));
+    assert_eq!(again.replaced.unwrap().id, ProposalId::new(7));
+    // Paths are compared as they were sent.
+    ask(&mut proposals, "s", "/./a", "5");
+    assert_eq!(
+        listed(&proposals),
+        ["8 s /b 2", "9 t /a 3", "10 s /a 4", "11 s /./a 5"]
+    );
+    assert_eq!(proposals.next_id(), 12);
+}
+
+#[test]
+fn a_decision_takes_the_proposal_away_once() {
+    let mut proposals = Proposals::new(1);
+    let id = ask(&mut proposals, "s", "/a", "new\n").id;
+    let decided = proposals.decide(id, Decision::Accept, PUBLISHED).unwrap();
+    assert_eq!(decided.proposal.opened_at, 5);
+    let text = "new\n".to_owned();
+    assert_eq!(
+        decided.verdict,
+        Verdict::Accepted {
+            text,
+            edited: false
+        }
+    );
+    let again = proposals.decide(id, Decision::Reject, PUBLISHED);
+    assert_eq!(again.unwrap_err(), Refusal::Unknown(id));
+    assert!(proposals.withdraw(&SessionId::new("s"), "/a").is_none());
+    assert!(listed(&proposals).is_empty());
+}
+
+#[test]
+fn what_is_accepted_is_what_the_agent_will_write() {
+    use Decision::{Accept, AcceptText, Reject};
+    let nothing_edited = Traits {
+        takes_edited_text: false,
+        ..PUBLISHED
+    };
+    let everything = Traits {
+        takes_empty_text: true,
+        takes_edited_text: true,
+    };
+    let text = |text: &str| AcceptText(text.to_owned());
+    let accepted = |text: &str, edited| {
+        let text = text.to_owned();
+        Ok(Verdict::Accepted { text, edited })
+    };
+    let cases = [
+        ("new", None, Accept, PUBLISHED, accepted("new", false)),
+        ("new", None, text("new"), PUBLISHED, accepted("new", false)),
+        ("new", None, text("mine"), PUBLISHED, accepted("mine", true)),
+        ("new", None, Reject, PUBLISHED, Ok(Verdict::Rejected)),
+        ("new", None, text(""), PUBLISHED, Err(Refusal::EmptyText)),
+        ("new", None, text(""), everything, accepted("", true)),
+        ("", None, Accept, PUBLISHED, accepted("", false)),
+        ("", None, text(""), PUBLISHED, accepted("", false)),
+        ("", None, text("mine"), PUBLISHED, accepted("mine", true)),
+        (
+            "new",
+            Some("draft"),
+            Accept,
+            PUBLISHED,
+            accepted("draft", true),
+        ),
+        (
+            "new",
+            Some("new"),
+            Accept,
+            PUBLISHED,
+            accepted("new", false),
+        ),
+        ("new", Some(""), Accept, PUBLISHED, Err(Refusal::EmptyText)),
+        (
+            "new",
+            Some("draft"),
+            text("new"),
+            PUBLISHED,
+            accepted("new", false),
+        ),
+        (
+            "new",
+            Some("draft"),
+            Reject,
+            PUBLISHED,
+            Ok(Verdict::Rejected),
+        ),
+        ("new", None, Accept, nothing_edited, accepted("new", false)),
+        (
+            "new",
+            None,
+            text("mine"),
+            nothing_edited,
+            Err(Refusal::EditedText),
+        ),
+        (
+            "new",
+            None,
+            text(""),
+            nothing_edited,
+            Err(Refusal::EmptyText),
+        ),
+    ];
+    for (at, (proposed, draft, decision, traits, expected)) in cases.into_iter().enumerate() {
+        let mut proposals = Proposals::new(1);
+        let id = ask(&mut proposals, "s", "/a", proposed).id;
+        if let Some(draft) = draft {
+            assert!(proposals.set_draft(id, draft));
+        }
+        let before = listed(&proposals);
+        let verdict = proposals
+            .decide(id, decision, traits)
+            .map(|decided| decided.verdict);
+        assert_eq!(verdict, expected, "case {at}");
+        let after = if expected.is_ok() { vec![] } else { before };
+        assert_eq!(listed(&proposals), after, "case {at}");
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_can_only_be_rejected() {
+    let mut proposals = Proposals::new(1);
+    let texts = Texts::new(Original::Absent, "new".to_owned());
+    let standing = Standing::TerminalOnly("the file is not UTF-8".to_owned());
+    let id = proposals
+        .open(
+            SessionId::new("s"),
+            Agent::Gemini,
+            "/a".to_owned(),
+            texts,
+            standing,
+            1,
+        )
+        .id;
+    for decision in [Decision::Accept, Decision::AcceptText("x".to_owned())] {
+        let refusal = proposals.decide(id, decision, PUBLISHED).unwrap_err();
+        assert!(matches!(refusal, Refusal::TerminalOnly(_)));
+    }
+    let decided = proposals.decide(id, Decision::Reject, PUBLISHED).unwrap();
+    assert_eq!(decided.verdict, Verdict::Rejected);
+}
+
+#[test]
+fn refusals_say_what_to_do_next() {
+    let refusals = [
+        Refusal::Unknown(ProposalId::new(3)),
+        Refusal::TerminalOnly("the file is not UTF-8".to_owned()),
+        Refusal::EmptyText,
+        Refusal::EditedText,
+    ];
+    let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    proposal 3 is not open: it was decided, withdrawn or replaced; list the open ones
+    this proposal can only be accepted at the agent's own prompt: the file is not UTF-8; answer there, or reject it here
+    the agent ignores an empty text and would write its whole proposal; reject it, and empty the file yourself
+    the agent cannot take an edited text; accept the proposal as it is, or reject it and say what to change
+    ");
+}
+
+#[test]
+fn an_agent_takes_back_its_own_only() {
+    let mut proposals = Proposals::new(1);
+    ask(&mut proposals, "s", "/a", "1");
+    ask(&mut proposals, "t", "/a", "2");
+    ask(&mut proposals, "t", "/b", "3");
+    ask(&mut proposals, "u", "/a", "4");
+    let (s, t) = (SessionId::new("s"), SessionId::new("t"));
+    assert!(proposals.withdraw(&s, "/b").is_none());
+    let withdrawn = proposals.withdraw(&s, "/a").unwrap();
+    assert_eq!(withdrawn.id, ProposalId::new(1));
+    assert!(proposals.orphan(&s).is_empty());
+    let orphans = proposals.orphan(&t);
+    assert_eq!(
+        orphans
+            .iter()
+            .map(|orphan| orphan.id.get())
+            .collect::<Vec<_>>(),
+        [2, 3]
+    );
+    assert_eq!(listed(&proposals), ["4 u /a 4"]);
+}
+
+#[test]
+fn a_draft_stands_in_for_the_proposal() {
+    let mut proposals = Proposals::new(1);
+    let id = ask(&mut proposals, "s", "/a", "new").id;
+    assert!(proposals.set_draft(id, "mine".to_owned()));
+    assert_eq!(proposals.get(id).unwrap().current(), "mine");
+    assert!(!proposals.set_draft(ProposalId::new(9), "x"));
+}
+
+#[test]
+fn proposals_of_an_earlier_run_keep_their_numbers() {
+    let mut before = Proposals::new(5);
+    for path in ["/a", "/b"] {
+        ask(&mut before, "s", path, "old");
+    }
+    let mut proposals = Proposals::new(1);
+    ask(&mut proposals, "s", "/c", "1");
+    for proposal in before.iter() {
+        proposals.restore(proposal.clone());
+    }
+    assert_eq!(ask(&mut proposals, "s", "/b", "new").id, ProposalId::new(7));
+    // What the agent asked for since is what it waits for.
+    for proposal in before.iter() {
+        proposals.restore(proposal.clone());
+    }
+    assert_eq!(listed(&proposals), ["1 s /c 1", "5 s /a old", "7 s /b new"]);
+}
+
+#[test]
+fn texts_are_reviewed_once_and_kept_out_of_logs() {
+    let texts = Texts::new(
+        Original::Text("a\nb\nc\n".to_owned()),
+        "A\nb\nC\n".to_owned(),
+    );
+    assert!(std::ptr::eq(texts.review(), texts.review()));
+    assert_eq!(texts.merge(&[2].into()).as_deref(), Ok("a\nb\nC\n"));
+    assert!(texts.merge(&[3].into()).is_err());
+    assert!(texts.unified("/a").starts_with("--- /a\n"));
+    let new = Texts::new(Original::Absent, "secret\n".to_owned());
+    assert!(new.unified("/a").starts_with("--- /dev/null\n"));
+    insta::assert_snapshot!(format!("{new:?}"), @"Texts { original_bytes: None, proposed_bytes: 7, .. }");
+}

@@ -1,0 +1,183 @@
+//! The names that look like secrets.
+//!
+//! An agent sends what it is told to a model on somebody else's machine, so a
+//! file that a careful person would not paste into a chat is not told at all.
+//! The list errs on the side of holding back: a public certificate that is not
+//! shown costs a question, a private key that is shown cannot be taken back.
+//!
+//! The syntax is that of `.gitignore`. The patterns are matched against the
+//! whole path in lower case, so they have to be in lower case themselves; a
+//! pattern with a `/` inside starts with `**/` to match at any depth. A pattern
+//! that matches a folder covers everything in it.
+
+/// What is never shown. A later line wins over an earlier one.
+pub(crate) const PATTERNS: &[&str] = &[
+    // Copies of keys that editors and people leave behind. The public half of a
+    // pair stays visible. This comes first so that it takes back nothing else.
+    "id_rsa[._-]*",
+    "id_dsa[._-]*",
+    "id_ecdsa[._-]*",
+    "id_ed25519[._-]*",
+    "!*.pub",
+    // Environment files are where programs are told their passwords. The ones
+    // that are made to be copied hold none, and agents are often asked to extend
+    // them.
+    ".env*",
+    "*.env",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    ".dev.vars*",
+    "local.settings.json",
+    // Private keys, and the containers that they are kept in. Some of these can
+    // also hold what is public, but the name does not tell.
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "id_xmss",
+    "ssh_host_*_key",
+    "*.pem",
+    "*.pem~",
+    "*.pem.*",
+    "*.key",
+    "*.key~",
+    "*.key.bak",
+    "*.key.old",
+    "*.p8",
+    "*.p12",
+    "*.pfx",
+    "*.pkcs12",
+    "*.jks",
+    "*.jceks",
+    "*.bks",
+    "*.keystore",
+    "*.keytab",
+    "*.ppk",
+    "*.asc",
+    "*.gpg",
+    "*.pgp",
+    "*.age",
+    "*.ovpn",
+    "*.mobileprovision",
+    "**/wireguard/*.conf",
+    // Folders in which everything is about keys and logins.
+    ".ssh/",
+    ".gnupg/",
+    ".aws/",
+    ".azure/",
+    ".oci/",
+    ".cloudflared/",
+    ".password-store/",
+    "**/.config/gcloud/",
+    "**/.config/doctl/",
+    "**/.config/op/",
+    "**/.config/sops/",
+    "**/.config/rclone/",
+    "**/.local/share/keyrings/",
+    "**/library/keychains/",
+    // Logins of the tools that developers use: databases, package registries,
+    // version control, containers, clusters, clouds.
+    ".netrc",
+    "_netrc",
+    ".authinfo",
+    ".pgpass",
+    "pgpass.conf",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    "**/.cargo/credentials.toml",
+    "**/.m2/settings.xml",
+    "**/.m2/settings-security.xml",
+    "**/.nuget/nuget.config",
+    "**/.composer/auth.json",
+    "**/.gradle/gradle.properties",
+    ".git-credentials",
+    "**/.git/config",
+    "**/.config/gh/hosts.yml",
+    "**/.config/hub",
+    ".htpasswd",
+    ".dockercfg",
+    "**/.docker/config.json",
+    "**/containers/auth.json",
+    "**/.kube/config",
+    "kubeconfig",
+    ".s3cfg",
+    ".boto",
+    ".databrickscfg",
+    "kaggle.json",
+    "**/huggingface/token",
+    ".terraformrc",
+    "terraform.rc",
+    "credentials.tfrc.json",
+    ".vault-token",
+    ".vault_pass*",
+    // Logins of the agents themselves.
+    "oauth_creds.json",
+    "**/.codex/auth.json",
+    "**/.claude/.credentials.json",
+    // Files that programs are told to read their passwords from. A folder that
+    // is named `credentials` is code more often than not.
+    "credentials",
+    "!credentials/",
+    "credentials.json",
+    "credentials.y*ml",
+    "credentials.xml",
+    "client_secret*.json",
+    "service-account*.json",
+    "service_account*.json",
+    "serviceaccount*.json",
+    "secrets.y*ml",
+    "secrets.json",
+    "secrets.toml",
+    "secret.y*ml",
+    "secret.json",
+    ".secrets",
+    ".secrets.*",
+    // Infrastructure: variables hold passwords, and a state holds every value
+    // that was ever made, in clear.
+    "*.tfvars",
+    "*.tfvars.json",
+    "*.tfstate*",
+    // Password safes, and what browsers and wallets keep.
+    "*.kdb",
+    "*.kdbx",
+    "*.agilekeychain",
+    "*.opvault",
+    "*.keychain",
+    "*.keychain-db",
+    "wallet.dat",
+    "logins.json",
+    "key4.db",
+    // The accounts of the system.
+    "/etc/shadow*",
+    "/etc/gshadow*",
+    "/etc/sudoers*",
+    // What was typed into a shell or a database prompt, passwords included.
+    ".*_history",
+    ".*_history-*",
+    ".zhistory",
+    ".histfile",
+    "fish_history",
+    "consolehost_history.txt",
+    ".viminfo",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_can_match_a_path_in_lower_case() {
+        for pattern in PATTERNS {
+            assert_eq!(*pattern, pattern.to_ascii_lowercase());
+            let inside = pattern.trim_start_matches('!').trim_end_matches('/');
+            let anywhere = inside.starts_with("**/") || inside.starts_with('/');
+            assert!(anywhere || !inside.contains('/'), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! How a text is written, apart from what it says.
+//!
+//! Agents tend to read a file, bring it into a normal form (no byte order mark,
+//! `\n` at the end of each line), work on that, and convert back when they
+//! write. So the same text can arrive in two forms, and a comparison has to
+//! know which differences are form and which are edits.
+
+/// The character that some programs put in front of a text.
+pub(crate) const BOM: char = '\u{feff}';
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Whether the text starts with a byte order mark.
+    pub bom: bool,
+    /// How its lines end.
+    pub ending: Ending,
+}
+
+/// How the lines of a text end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every line ends with `\n`.
+    Lf,
+    /// Every line ends with `\r\n`.
+    CrLf,
+    /// Some lines end with `\n` and some with `\r\n`.
+    Mixed,
+    /// No line ends: the text is empty or a single line without an end.
+    None,
+}
+
+impl Form {
+    /// The form in which `text` is written.
+    pub fn of(text: &str) -> Form {
+        Form {
+            bom: text.starts_with(BOM),
+            ending: Ending::of(text),
+        }
+    }
+}
+
+impl Ending {
+    fn of(text: &str) -> Ending {
+        let mut seen = Ending::None;
+        for line in text.split_inclusive('\n') {
+            let this = if line.ends_with("\r\n") {
+                Ending::CrLf
+            } else if line.ends_with('\n') {
+                Ending::Lf
+            } else {
+                continue;
+            };
+            if seen == Ending::None {
+                seen = this;
+            } else if seen != this {
+                return Ending::Mixed;
+            }
+        }
+        seen
+    }
+
+    /// The word for it, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ending::Lf => "LF",
+            Ending::CrLf => "CRLF",
+            Ending::Mixed => "mixed",
+            Ending::None => "none",
+        }
+    }
+}
+
+/// The longest beginning of `text` that has at most `units` UTF-16 code units
+/// and does not end inside a character.
+pub fn cut_utf16(text: &str, units: usize) -> &str {
+    // A character never has more UTF-16 units than UTF-8 bytes.
+    if text.len() <= units {
+        return text;
+    }
+    let mut left = units;
+    for (at, character) in text.char_indices() {
+        match left.checked_sub(character.len_utf16()) {
+            Some(rest) => left = rest,
+            None => return &text[..at],
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn forms() {
+        let cases = [
+            ("", false, Ending::None),
+            ("a", false, Ending::None),
+            ("a\r", false, Ending::None),
+            ("\r\r", false, Ending::None),
+            ("\n", false, Ending::Lf),
+            ("a\nb", false, Ending::Lf),
+            ("a\rb\n", false, Ending::Lf),
+            ("\r\n", false, Ending::CrLf),
+            ("a\r\nb", false, Ending::CrLf),
+            ("a\r\nb\n", false, Ending::Mixed),
+            ("a\nb\r\n", false, Ending::Mixed),
+            ("\u{feff}", true, Ending::None),
+            ("\u{feff}a\r\n", true, Ending::CrLf),
+            ("a\u{feff}\n", false, Ending::Lf),
+            ("a\u{2028}b\u{85}c\u{b}d", false, Ending::None),
+        ];
+        for (text, bom, ending) in cases {
+            assert_eq!(Form::of(text), Form { bom, ending }, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cuts() {
+        let cases = [
+            ("", 0, ""),
+            ("abc", 0, ""),
+            ("abc", 2, "ab"),
+            ("abc", 3, "abc"),
+            ("abc", 9, "abc"),
+            ("äöü", 2, "äö"),
+            ("😀", 1, ""),
+            ("😀", 2, "😀"),
+            ("a😀b", 2, "a"),
+            ("a😀b", 3, "a😀"),
+        ];
+        for (text, units, expected) in cases {
+            assert_eq!(cut_utf16(text, units), expected, "{text:?} to {units}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_is_the_longest_that_fits(text: String, units in 0usize..40) {
+            let cut = cut_utf16(&text, units);
+            prop_assert!(text.starts_with(cut));
+            prop_assert!(cut.encode_utf16().count() <= units);
+            if let Some(next) = text[cut.len()..].chars().next() {
+                prop_assert!(cut.encode_utf16().count() + next.len_utf16() > units);
+            }
+        }
+    }
+}

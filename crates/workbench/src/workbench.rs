@@ -1,0 +1,315 @@
+//! The folders, the open documents, and which of them is in front.
+//!
+//! Documents are kept in the order in which they were looked at, so that a
+//! context is read off the top without looking at the rest: a person with ten
+//! thousand open buffers who holds an arrow key down costs no more than one
+//! with ten.
+//!
+//! Whether a document may be told to agents is judged when it arrives, when it
+//! moves and when the rules change, and is remembered. Whether its file still
+//! exists is asked each time, because nobody tells us when it goes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::order::{Order, Rank};
+use crate::privacy::is_under_any;
+use crate::{
+    Active, Context, Cursor, Document, Focus, HeldBack, OpenFile, Place, Privacy, Reason, Sight,
+    cut_utf16,
+};
+
+/// The agents read no more files than this from a context.
+const FILES_IN_CONTEXT: usize = 10;
+
+/// No file system opens a longer path, so a document that has one is virtual.
+const LONGEST_PATH: usize = 4_096;
+
+/// What the person has in front of them.
+#[derive(Debug)]
+pub struct Workbench {
+    roots: Vec<PathBuf>,
+    privacy: Privacy,
+    trusted: Option<bool>,
+    order: Order,
+    /// What is selected in the newest document. One selection is enough, and
+    /// one for each document could fill the memory.
+    selection: Option<Box<str>>,
+}
+
+impl Workbench {
+    /// A workbench over these folders, with nothing open.
+    pub fn new(roots: Vec<PathBuf>, privacy: Privacy) -> Workbench {
+        Workbench {
+            roots,
+            privacy,
+            trusted: None,
+            order: Order::default(),
+            selection: None,
+        }
+    }
+
+    /// The folders that are open.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Changes the folders.
+    ///
+    /// Documents of a folder that is gone are held back at once. Documents of a
+    /// new folder are shown only after [`Workbench::set_privacy`] brought rules
+    /// that know it, so that nothing slips out before its ignore file is read.
+    pub fn set_roots(&mut self, roots: Vec<PathBuf>) {
+        self.roots = roots;
+        self.judge_all();
+    }
+
+    /// Changes the rules and judges every document again.
+    pub fn set_privacy(&mut self, privacy: Privacy) {
+        self.privacy = privacy;
+        self.judge_all();
+    }
+
+    /// Says whether the person trusts the workspace; `None` when whoever drives
+    /// the workbench has no such notion.
+    pub fn set_trust(&mut self, trusted: Option<bool>) {
+        self.trusted = trusted;
+    }
+
+    /// A document is open, but the person is not looking at it: it goes right
+    /// below the one they are looking at. A document that is already known
+    /// stays where it is.
+    pub fn open(&mut self, place: Place, now: u64) {
+        if is_too_long(&place) {
+            return;
+        }
+        if let Some(rank) = self.order.find(&place.path) {
+            self.lead_to(rank, place.real);
+            return;
+        }
+        let rank = match self.order.newest() {
+            Some((top, document)) if document.visited => self.order.rank_below(top),
+            _ => self.order.rank_on_top(now),
+        };
+        self.insert(rank, place, None, false);
+    }
+
+    /// The person is looking at a document.
+    ///
+    /// Each document that comes to the front gets a later time than all before
+    /// it, whatever the clock says. Moving about in it does not give it a new
+    /// time, so reporting the same focus twice changes nothing.
+    pub fn focus(&mut self, focus: Focus, now: u64) {
+        let Focus {
+            place,
+            cursor,
+            selection,
+        } = focus;
+        if is_too_long(&place) {
+            return;
+        }
+        match self.order.newest() {
+            Some((top, document)) if document.visited && *document.path == *place.path => {
+                if let Some(document) = self.order.get_mut(top) {
+                    document.cursor = cursor;
+                }
+                self.lead_to(top, place.real);
+            }
+            _ => {
+                let rank = self.order.rank_on_top(now);
+                self.insert(rank, place, cursor, true);
+            }
+        }
+        self.selection = selection.and_then(stored);
+    }
+
+    /// A document was closed. The one that was looked at before is in front
+    /// again, as it is in every editor.
+    pub fn close(&mut self, path: &Path) {
+        let closed: Vec<_> = self.order.find(path).into_iter().collect();
+        self.remove_all(closed);
+    }
+
+    /// A file, or a folder with all that is open below it, has a new name.
+    pub fn rename(&mut self, from: &Path, to: Place) {
+        let newest = self.newest();
+        let (path, real) = (to.path, to.real);
+        // All have to be out before the first goes in, because a new name can
+        // be an old one.
+        let moved: Vec<_> = self
+            .order
+            .find_all(from)
+            .into_iter()
+            .filter_map(|rank| Some((rank, self.order.remove(rank)?)))
+            .collect();
+        for (rank, document) in moved {
+            if let Some(place) = moved_place(&document, from, &path, &real) {
+                self.insert(rank, place, document.cursor, document.visited);
+            }
+        }
+        self.forget_selection_unless(newest);
+    }
+
+    /// A file, or a folder with all that is open below it, is gone.
+    pub fn delete(&mut self, path: &Path) {
+        self.remove_all(self.order.find_all(path));
+    }
+
+    /// What agents may be told: at most ten files, newest focus first, of those
+    /// that privacy shows and `exists` confirms.
+    ///
+    /// `exists` is asked only as often as needed. If the newest document cannot
+    /// be told, no file is active: the person is looking at something that is
+    /// not for agents, and an older file would be the wrong answer.
+    pub fn context(&self, mut exists: impl FnMut(&Path) -> bool) -> Context {
+        let newest = self.newest();
+        let files = self
+            .order
+            .newest_first()
+            .filter(|(_, document)| document.sight == Sight::Shown && exists(&document.path))
+            .take(FILES_IN_CONTEXT)
+            .map(|(rank, document)| OpenFile {
+                path: document.path.to_path_buf(),
+                focused_at: document.focused_at,
+                active: (Some(rank) == newest && document.visited).then(|| Active {
+                    cursor: document.cursor,
+                    selection: self.selection.as_deref().map(str::to_owned),
+                }),
+            })
+            .collect();
+        Context {
+            files,
+            trusted: self.trusted,
+        }
+    }
+
+    /// How many of the open documents privacy keeps from agents.
+    pub fn held_back(&self) -> HeldBack {
+        let mut held_back = HeldBack::default();
+        for document in self.documents() {
+            if let Sight::HeldBack(reason) = document.sight {
+                held_back.count(reason);
+            }
+        }
+        held_back
+    }
+
+    /// All open documents, newest first.
+    pub fn documents(&self) -> impl Iterator<Item = &Document> {
+        self.order.newest_first().map(|(_, document)| document)
+    }
+
+    fn newest(&self) -> Option<Rank> {
+        self.order.newest().map(|(rank, _)| rank)
+    }
+
+    fn insert(&mut self, rank: Rank, place: Place, cursor: Option<Cursor>, visited: bool) {
+        let sight = judge(&self.roots, &self.privacy, &place.path, &place.real);
+        let path: Arc<Path> = place.path.into();
+        let document = Document {
+            real: unless_same(place.real, &path),
+            path,
+            focused_at: rank.time,
+            visited,
+            cursor,
+            sight,
+        };
+        self.order.insert(rank, document);
+    }
+
+    fn remove_all(&mut self, ranks: Vec<Rank>) {
+        let newest = self.newest();
+        for rank in ranks {
+            self.order.remove(rank);
+        }
+        self.forget_selection_unless(newest);
+    }
+
+    /// The selection belongs to the newest document and goes with it.
+    fn forget_selection_unless(&mut self, still_newest: Option<Rank>) {
+        if self.newest() != still_newest {
+            self.selection = None;
+        }
+    }
+
+    /// The links in the path of a known document may have changed.
+    fn lead_to(&mut self, rank: Rank, real: PathBuf) {
+        if let Some(document) = self.order.get_mut(rank)
+            && document.real() != real
+        {
+            document.sight = judge(&self.roots, &self.privacy, &document.path, &real);
+            document.real = unless_same(real, &document.path);
+        }
+    }
+
+    fn judge_all(&mut self) {
+        for document in self.order.iter_mut() {
+            document.sight = judge(&self.roots, &self.privacy, document.path(), document.real());
+        }
+    }
+}
+
+fn judge(roots: &[PathBuf], privacy: &Privacy, path: &Path, real: &Path) -> Sight {
+    match privacy.judge_paths(path, real) {
+        // The rules may still know a folder that was closed since.
+        Sight::Shown if !is_under_any(roots, path) && !is_under_any(roots, real) => {
+            Sight::HeldBack(Reason::Outside)
+        }
+        sight => sight,
+    }
+}
+
+fn is_too_long(place: &Place) -> bool {
+    let too_long = |path: &Path| path.as_os_str().len() > LONGEST_PATH;
+    too_long(&place.path) || too_long(&place.real)
+}
+
+fn unless_same(real: PathBuf, path: &Path) -> Option<Box<Path>> {
+    (real != path).then(|| real.into_boxed_path())
+}
+
+/// A selection as it is kept: cut to what agents read, and none if empty.
+fn stored(selection: String) -> Option<Box<str>> {
+    let cut = cut_utf16(&selection, Active::SELECTION_UNITS);
+    if cut.is_empty() {
+        None
+    } else if cut.len() == selection.len() {
+        Some(selection.into_boxed_str())
+    } else {
+        Some(cut.into())
+    }
+}
+
+/// Where `document` is now that `from`, which is its path or a folder above it,
+/// is called `to`, and is `to_real` with links resolved. Nothing if that is too
+/// long to exist.
+fn moved_place(document: &Document, from: &Path, to: &Path, to_real: &Path) -> Option<Place> {
+    let below = document.path.strip_prefix(from).ok()?;
+    let real = document.real();
+    let real = if real.ends_with(below) {
+        join(to_real, below)
+    } else if let Ok(below) = real.strip_prefix(from) {
+        // A link to another file of the same folder.
+        join(to_real, below)
+    } else {
+        // A link that leads out of the folder still leads there.
+        real.to_path_buf()
+    };
+    let place = Place {
+        path: join(to, below),
+        real,
+    };
+    (!is_too_long(&place)).then_some(place)
+}
+
+/// Like [`Path::join`], which adds a slash when there is nothing to add.
+fn join(folder: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() {
+        folder.to_path_buf()
+    } else {
+        folder.join(below)
+    }
+}
+
+#[cfg(test)]
+mod tests;

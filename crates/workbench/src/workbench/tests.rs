@@ -1,0 +1,300 @@
+use super::*;
+use crate::order::MOST_DOCUMENTS;
+use std::sync::LazyLock;
+
+mod model;
+
+const ROOT: &str = "/r";
+
+fn privacy(ignore_file: &str) -> Privacy {
+    let ignore_file = (PathBuf::from(ROOT), ignore_file.to_owned());
+    Privacy::new(&[ROOT.into()], &[ignore_file], &[]).unwrap()
+}
+
+fn workbench() -> Workbench {
+    static PRIVACY: LazyLock<Privacy> = LazyLock::new(|| privacy("*.log"));
+    Workbench::new(vec![ROOT.into()], PRIVACY.clone())
+}
+
+fn look(path: &str, line: u32, selection: &str) -> Focus {
+    Focus {
+        place: Place::direct(path),
+        cursor: (line > 0).then(|| Cursor::new(line, 1)),
+        selection: (!selection.is_empty()).then(|| selection.to_owned()),
+    }
+}
+
+/// A context in one line: `path@time`, and for the active file `:line "selection"`.
+fn told(workbench: &Workbench) -> String {
+    let context = workbench.context(|path| !path.to_string_lossy().contains("gone"));
+    let file = |file: &OpenFile| {
+        let name = format!("{}@{}", file.path.display(), file.focused_at);
+        let Some(active) = &file.active else {
+            return name;
+        };
+        let line = active.cursor.map_or(0, |cursor| cursor.line);
+        match &active.selection {
+            Some(selection) => format!("{name}:{line} {selection:?}"),
+            None => format!("{name}:{line}"),
+        }
+    };
+    context
+        .files
+        .iter()
+        .map(file)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[test]
+fn the_newest_focus_comes_first_and_is_active() {
+    let mut bench = workbench();
+    assert_eq!(told(&bench), "");
+    bench.focus(look("/r/a", 3, "x"), 100);
+    assert_eq!(told(&bench), r#"/r/a@100:3 "x""#);
+    bench.focus(look("/r/b", 0, ""), 200);
+    assert_eq!(told(&bench), "/r/b@200:0, /r/a@100");
+    // A clock that stands still or goes back does not mix up the order.
+    bench.focus(look("/r/a", 4, ""), 200);
+    assert_eq!(told(&bench), "/r/a@201:4, /r/b@200");
+    bench.focus(look("/r/c", 1, ""), 5);
+    assert_eq!(told(&bench), "/r/c@202:1, /r/a@201, /r/b@200");
+}
+
+#[test]
+fn moving_about_in_the_active_file_keeps_its_time() {
+    let mut bench = workbench();
+    bench.focus(look("/r/a", 3, "x"), 100);
+    let before = bench.context(|_| true);
+    bench.focus(look("/r/a", 3, "x"), 900);
+    assert_eq!(bench.context(|_| true), before);
+    bench.focus(look("/r/a", 4, ""), 950);
+    assert_eq!(told(&bench), "/r/a@100:4");
+}
+
+#[test]
+fn an_opened_document_goes_below_the_focused_one() {
+    let mut bench = workbench();
+    bench.open(Place::direct("/r/a"), 10);
+    bench.open(Place::direct("/r/b"), 10);
+    assert_eq!(told(&bench), "/r/b@11, /r/a@10");
+    bench.focus(look("/r/a", 1, ""), 12);
+    bench.open(Place::direct("/r/c"), 50);
+    bench.open(Place::direct("/r/d"), 60);
+    assert_eq!(told(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
+    // Opening again what is open changes nothing.
+    bench.open(Place::direct("/r/b"), 70);
+    bench.open(Place::direct("/r/a"), 80);
+    assert_eq!(told(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
+}
+
+#[test]
+fn closing_brings_back_the_one_before() {
+    let mut bench = workbench();
+    bench.focus(look("/r/a", 7, "x"), 1);
+    bench.focus(look("/r/b", 1, "y"), 2);
+    bench.close(Path::new("/r/b"));
+    // Its cursor is still there; what was selected then is not.
+    assert_eq!(told(&bench), "/r/a@1:7");
+    bench.focus(look("/r/b", 1, "y"), 3);
+    bench.open(Place::direct("/r/c"), 4);
+    bench.close(Path::new("/r/b"));
+    // Nobody has looked at this one yet.
+    assert_eq!(told(&bench), "/r/c@2, /r/a@1");
+    bench.close(Path::new("/r/unknown"));
+    assert_eq!(told(&bench), "/r/c@2, /r/a@1");
+}
+
+#[test]
+fn what_cannot_be_told_is_not_replaced_by_an_older_file() {
+    for hidden in ["/r/.env", "/r/a.log", "/o/x", "/r/gone"] {
+        let mut bench = workbench();
+        bench.focus(look("/r/a", 7, "x"), 1);
+        bench.focus(look(hidden, 1, "y"), 2);
+        assert_eq!(told(&bench), "/r/a@1", "{hidden}");
+        bench.close(Path::new(hidden));
+        assert_eq!(told(&bench), "/r/a@1:7", "{hidden}");
+    }
+}
+
+#[test]
+fn renaming_keeps_time_cursor_and_selection() {
+    let mut bench = workbench();
+    bench.focus(look("/r/d/a", 1, ""), 1);
+    bench.focus(look("/r/dx", 1, ""), 2);
+    bench.focus(look("/r/d/sub/b", 5, "x"), 3);
+    bench.rename(Path::new("/r/d"), Place::direct("/r/e"));
+    assert_eq!(told(&bench), r#"/r/e/sub/b@3:5 "x", /r/dx@2, /r/e/a@1"#);
+    bench.rename(Path::new("/r/e/a"), Place::direct("/r/dx"));
+    assert_eq!(told(&bench), r#"/r/e/sub/b@3:5 "x", /r/dx@1"#);
+    // Into itself, onto itself, and something nobody knows.
+    bench.rename(Path::new("/r/e"), Place::direct("/r/e/sub"));
+    bench.rename(Path::new("/r/dx"), Place::direct("/r/dx"));
+    bench.rename(Path::new("/r/nobody"), Place::direct("/r/somebody"));
+    assert_eq!(told(&bench), r#"/r/e/sub/sub/b@3:5 "x", /r/dx@1"#);
+    // A new name is judged anew.
+    bench.rename(Path::new("/r/e/sub/sub/b"), Place::direct("/r/b.log"));
+    assert_eq!(told(&bench), "/r/dx@1");
+    bench.rename(Path::new("/r/b.log"), Place::direct("/r/b"));
+    assert_eq!(told(&bench), r#"/r/b@3:5 "x", /r/dx@1"#);
+}
+
+#[test]
+fn a_renamed_folder_takes_its_links_along() {
+    let mut bench = workbench();
+    let open = |bench: &mut Workbench, path: &str, real: &str| {
+        let (path, real) = (path.into(), real.into());
+        bench.open(Place { path, real }, 1);
+    };
+    open(&mut bench, "/r/d/plain", "/r/d/plain");
+    open(&mut bench, "/r/d/inner", "/r/d/target");
+    open(&mut bench, "/r/d/outer", "/r/other");
+    bench.rename(
+        Path::new("/r/d"),
+        Place {
+            path: "/r/e".into(),
+            real: "/r/real-e".into(),
+        },
+    );
+    let names: Vec<_> = bench
+        .documents()
+        .map(|document| {
+            format!(
+                "{} {}",
+                document.path().display(),
+                document.real().display()
+            )
+        })
+        .collect();
+    let expected = [
+        "/r/e/outer /r/other",
+        "/r/e/inner /r/real-e/target",
+        "/r/e/plain /r/real-e/plain",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn deleting_a_folder_forgets_what_is_in_it() {
+    let mut bench = workbench();
+    for (now, path) in (1..).zip(["/r/d.txt", "/r/d/a", "/r/d/sub/b", "/r/dd", "/r/d-e/f"]) {
+        bench.focus(look(path, 1, ""), now);
+    }
+    bench.delete(Path::new("/r/d"));
+    assert_eq!(told(&bench), "/r/d-e/f@5:1, /r/dd@4, /r/d.txt@1");
+    bench.delete(Path::new("/r/dd"));
+    assert_eq!(told(&bench), "/r/d-e/f@5:1, /r/d.txt@1");
+}
+
+#[test]
+fn new_rules_and_folders_judge_all_again() {
+    let mut bench = workbench();
+    for (now, path) in (1..).zip(["/r/a", "/r/b.log", "/s/c", "/r/.env"]) {
+        bench.focus(look(path, 1, ""), now);
+    }
+    let counts = |bench: &Workbench| {
+        let held = bench.held_back();
+        (held.secret, held.ignored, held.outside, held.total())
+    };
+    assert_eq!(
+        (told(&bench).as_str(), counts(&bench)),
+        ("/r/a@1", (1, 1, 1, 3))
+    );
+    bench.set_privacy(privacy("a"));
+    assert_eq!(
+        (told(&bench).as_str(), counts(&bench)),
+        ("/r/b.log@2", (1, 1, 1, 3))
+    );
+    // A new folder stays in the dark until the rules know it, too.
+    bench.set_roots(vec!["/r".into(), "/s".into()]);
+    assert_eq!(told(&bench), "/r/b.log@2");
+    bench.set_privacy(Privacy::new(bench.roots(), &[], &[]).unwrap());
+    assert_eq!(told(&bench), "/s/c@3, /r/b.log@2, /r/a@1");
+    // A folder that is gone does not.
+    bench.set_roots(vec!["/s".into()]);
+    assert_eq!(
+        (told(&bench).as_str(), counts(&bench)),
+        ("/s/c@3", (1, 0, 2, 3))
+    );
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_now_is_judged_again() {
+    let mut bench = workbench();
+    bench.focus(look("/r/a", 1, ""), 1);
+    let secret = |place: &mut Place| place.real = "/r/.env".into();
+    let mut focus = look("/r/a", 1, "");
+    secret(&mut focus.place);
+    bench.focus(focus, 2);
+    assert_eq!(told(&bench), "");
+    bench.open(Place::direct("/r/a"), 3);
+    assert_eq!(told(&bench), "/r/a@1:1");
+}
+
+#[test]
+fn a_selection_is_cut_and_never_empty() {
+    let mut bench = workbench();
+    let selected = |bench: &Workbench| {
+        let active = bench.context(|_| true).files[0].active.clone().unwrap();
+        active.selection
+    };
+    let smileys = "😀".repeat(Active::SELECTION_UNITS);
+    bench.focus(look("/r/a", 1, &format!("x{smileys}")), 1);
+    let units = selected(&bench).unwrap().encode_utf16().count();
+    assert_eq!(units, Active::SELECTION_UNITS - 1);
+    let empty = Some(String::new());
+    let focus = look("/r/a", 1, "");
+    bench.focus(
+        Focus {
+            selection: empty,
+            ..focus
+        },
+        2,
+    );
+    assert_eq!(selected(&bench), None);
+}
+
+#[test]
+fn trust_is_told_as_it_is_set() {
+    let mut bench = workbench();
+    for trusted in [None, Some(false), Some(true), None] {
+        bench.set_trust(trusted);
+        assert_eq!(bench.context(|_| true).trusted, trusted);
+    }
+}
+
+#[test]
+fn a_context_asks_for_ten_files_and_no_more() {
+    let mut bench = workbench();
+    for at in 0..50 {
+        bench.focus(look(&format!("/r/{at}"), 1, ""), at);
+    }
+    let mut asked = 0;
+    let context = bench.context(|_| {
+        asked += 1;
+        true
+    });
+    assert_eq!((context.files.len(), asked), (10, 10));
+}
+
+#[test]
+fn the_oldest_documents_are_forgotten() {
+    let mut bench = workbench();
+    let count = MOST_DOCUMENTS as u64 + 100;
+    for at in 0..count {
+        bench.focus(look(&format!("/r/{at}"), 1, ""), at);
+    }
+    assert_eq!(bench.documents().count(), MOST_DOCUMENTS);
+    assert_eq!(
+        bench.documents().last().unwrap().path(),
+        Path::new("/r/100")
+    );
+    bench.focus(
+        look(&format!("/r/{}", "x".repeat(LONGEST_PATH)), 1, ""),
+        count,
+    );
+    assert_eq!(
+        bench.documents().next().unwrap().path(),
+        Path::new("/r/16483")
+    );
+}
