@@ -1,0 +1,64 @@
+//! Discovery files: how terminal agents find a companion.
+//!
+//! An agent in a terminal learns about a companion from a small JSON file that says on which
+//! port it listens, for which folders, and with which token. Each agent, and nearly each
+//! version of it, looks in a place of its own. This crate knows these places and what has to
+//! stand in the files; it writes them, keeps them alive, and removes them. It must not talk to
+//! a network, and it knows nothing of what happens once an agent has found us.
+//!
+//! Start reading at [`Beacon`], which does the work. The rules it follows are pure and stand in
+//! [`places`] (which files), [`Announcement`] (what is in them) and [`environment`] (the
+//! variables that do the same job in a terminal of our own). Everything they need to know about
+//! the machine is in [`Surroundings`].
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use beacon::{Announcement, Beacon, IdeInfo, Surroundings};
+//! use workbench::Agent;
+//!
+//! # let scratch = tempfile::tempdir().expect("a temporary folder");
+//! # let (home, tmp) = (scratch.path().join("home"), scratch.path().join("tmp"));
+//! // A program calls `Surroundings::capture()`; an example stays away from the real home.
+//! let surroundings = Surroundings {
+//!     tmp,
+//!     ..Surroundings::new(Some(home.clone()), scratch.path().to_path_buf())
+//! };
+//! let announcement = Announcement {
+//!     port: 4711,
+//!     roots: vec![scratch.path().to_path_buf()],
+//!     ide: IdeInfo { name: "helix".into(), display_name: "Helix".into() },
+//!     tokens: BTreeMap::from([(Agent::Qwen, "a secret".into())]),
+//!     serves: std::process::id(),
+//!     stdio: None,
+//! };
+//! let pids = beacon::process::candidates(std::process::id(), None);
+//! let beacon = Beacon::light(surroundings, &[Agent::Qwen], announcement, &pids);
+//!
+//! assert!(beacon.problems().is_empty());
+//! let lock = home.join(".qwen").join("ide").join("4711.lock");
+//! assert!(lock.exists());
+//! drop(beacon);
+//! assert!(!lock.exists());
+//! ```
+
+mod announcement;
+mod beacon;
+mod dotenv;
+mod environment;
+mod gemini;
+pub mod leftovers;
+mod places;
+mod problem;
+pub mod process;
+mod qwen;
+mod remover;
+mod surroundings;
+
+pub use announcement::{Announcement, Error, IdeInfo, LeftOut, Stdio, Unfit, Workspace};
+pub use beacon::Beacon;
+pub use environment::environment;
+pub use places::{Place, node_tmpdir, places, temporary_folders};
+pub use problem::Problem;
+pub use remover::Remover;
+pub use surroundings::{Surroundings, System};

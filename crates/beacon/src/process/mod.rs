@@ -1,0 +1,136 @@
+//! The processes around us: which of them live, and which of them an agent takes for its
+//! editor.
+//!
+//! Older versions of the agents read a file only when its name carries the id of the process
+//! that they take for the editor. So we have to guess whom they will find, by making the same
+//! walk as they do. This module looks at processes and never touches one.
+
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod platform;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod platform;
+#[cfg(target_os = "linux")]
+mod proc;
+#[cfg(all(unix, any(test, not(target_os = "linux"))))]
+mod ps;
+mod walk;
+
+/// Whether there is a process of that id that we may send a signal to, which means one of the
+/// same user. That is the very test that Qwen Code applies to the `ppid` of a lock. On Linux a
+/// zombie does not count: it has ended and only waits for its parent to notice.
+pub fn alive(pid: u32) -> bool {
+    platform::alive(pid)
+}
+
+/// Whether there is a process of that id, whoever it belongs to.
+pub fn exists(pid: u32) -> bool {
+    platform::exists(pid)
+}
+
+/// The process that started it, or that has taken it over since.
+pub fn parent(pid: u32) -> Option<u32> {
+    platform::parent(pid)
+}
+
+/// A number that tells a process from a later one of the same id. It has no other meaning.
+pub fn started(pid: u32) -> Option<u64> {
+    platform::started(pid)
+}
+
+/// The name of a process as the agents see it: the first word of its command, without folders.
+pub fn name(pid: u32) -> Option<String> {
+    platform::name(pid)
+}
+
+/// The process that an agent with the id `from` would take for its editor.
+pub fn ide_pid(from: u32) -> u32 {
+    platform::ide_pid(from)
+}
+
+/// The processes that an agent may take for its editor, the likeliest first: the editor that we
+/// serve and its parent (an editor's terminal is often one process further down), the one that
+/// an agent started beside us would find, and we ourselves.
+///
+/// They need not belong to this user, since for the name of a file only the number counts: the
+/// shell of a login over SSH has a process of root for its grandparent.
+pub fn candidates(own: u32, serves: Option<u32>) -> Vec<u32> {
+    let editor = serves
+        .into_iter()
+        .flat_map(|editor| [Some(editor), parent(editor)])
+        .flatten();
+    let mut found = Vec::new();
+    for pid in editor.chain([ide_pid(own), own]) {
+        if pid > 1 && exists(pid) && !found.contains(&pid) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// A process that lives until its standard input is closed. It has echoed a byte, so that
+    /// it certainly runs its own program by now.
+    fn waiting() -> Child {
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
+    }
+
+    #[test]
+    fn a_process_is_seen_while_it_lives() {
+        let mut child = waiting();
+        let pid = child.id();
+        assert!(alive(pid) && exists(pid));
+        assert_eq!(parent(pid), Some(std::process::id()));
+        assert_eq!(name(pid).as_deref(), Some("cat"));
+        assert!(started(pid).is_some());
+        assert_eq!(started(pid), started(pid));
+
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!alive(pid) && !exists(pid));
+        assert_eq!((parent(pid), started(pid), name(pid)), (None, None, None));
+    }
+
+    #[test]
+    fn numbers_that_are_no_process_are_not_alive() {
+        for pid in [0, u32::MAX, i32::MAX as u32] {
+            assert!(!alive(pid) && !exists(pid), "{pid}");
+            assert_eq!(parent(pid), None, "{pid}");
+        }
+    }
+
+    #[test]
+    fn candidates_are_live_and_named_once() {
+        let own = std::process::id();
+        let mut editor = waiting();
+        let found = candidates(own, Some(editor.id()));
+        // The parent of this editor is this very process.
+        assert_eq!(found[..2], [editor.id(), own]);
+        let mut unique = found.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), found.len());
+
+        editor.kill().unwrap();
+        editor.wait().unwrap();
+        let found = candidates(own, Some(editor.id()));
+        assert!(!found.contains(&editor.id()));
+        assert_eq!(candidates(own, None), found);
+        assert_eq!(found.last(), Some(&own));
+    }
+}

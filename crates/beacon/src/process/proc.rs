@@ -1,0 +1,128 @@
+//! The process table of Linux, read from `/proc`.
+
+use std::fs;
+
+use super::walk::Kin;
+
+pub(super) fn look(pid: u32) -> Option<Kin> {
+    let stat = stat(pid)?;
+    // A process of the kernel and a zombie have no command; `ps` shows their name in brackets.
+    let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let name = first_word(&command).unwrap_or_else(|| format!("[{}]", stat.name));
+    Some(Kin {
+        parent: stat.parent,
+        name,
+    })
+}
+
+/// The moment of its start, in ticks since the machine was started.
+pub(super) fn started(pid: u32) -> Option<u64> {
+    Some(stat(pid)?.started)
+}
+
+/// Whether it is a zombie, or dead in the very moment.
+pub(super) fn ended(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| matches!(stat.state, 'Z' | 'X' | 'x'))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    name: String,
+    state: char,
+    parent: u32,
+    started: u64,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse(&String::from_utf8_lossy(&bytes))
+}
+
+/// Reads `pid (name) state parent …`. The name can contain anything, even parentheses, so its
+/// end is the last one in the line.
+fn parse(line: &str) -> Option<Stat> {
+    let (front, back) = line.rsplit_once(')')?;
+    let (_, name) = front.split_once('(')?;
+    let mut fields = back.split_ascii_whitespace();
+    Some(Stat {
+        name: name.to_owned(),
+        state: fields.next()?.chars().next()?,
+        parent: fields.next()?.parse().ok()?,
+        // The 22nd field of the line; five have been taken above.
+        started: fields.nth(17)?.parse().ok()?,
+    })
+}
+
+/// The first word of a command whose arguments end with a zero byte each, without folders. The
+/// agents split the command at blanks, so a folder with a blank in its name misleads them, and
+/// us in the same way.
+fn first_word(command: &[u8]) -> Option<String> {
+    let command = String::from_utf8_lossy(command);
+    let word = command.split(['\0', ' ']).next()?;
+    let name = word.trim_end_matches('/').rsplit('/').next()?;
+    (!word.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_confuse_the_reading() {
+        let rest = "S 41 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 8877 0 0";
+        for name in ["cat", "a) R 7 (b", "tmux: server", ")", ""] {
+            let stat = parse(&format!("42 ({name}) {rest}\n"));
+            let expected = Stat {
+                name: name.into(),
+                state: 'S',
+                parent: 41,
+                started: 8877,
+            };
+            assert_eq!(stat, Some(expected), "{name:?}");
+        }
+        for broken in [
+            "",
+            "42",
+            "42 (cat)",
+            "42 (cat) S",
+            "42 (cat) S x",
+            "42 (cat) S 41 0",
+        ] {
+            assert_eq!(parse(broken), None, "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_is_the_first_word_without_folders() {
+        let table: &[(&[u8], Option<&str>)] = &[
+            (b"", None),
+            (b"bash\0", Some("bash")),
+            (b"-bash\0", Some("-bash")),
+            (b"/usr/bin/zsh\0-i\0", Some("zsh")),
+            (b"tmux: server\0", Some("tmux:")),
+            (b"/opt/My Editor/edit\0", Some("My")),
+            (b"\xff\0", Some("\u{fffd}")),
+        ];
+        for (command, expected) in table {
+            assert_eq!(first_word(command).as_deref(), *expected, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_zombie_has_ended() {
+        use std::process::{Command, Stdio};
+        let mut child = Command::new("cat")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Its output ends when it does, and nobody has asked for its exit code yet.
+        let mut output = child.stdout.take().unwrap();
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        while !ended(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(!crate::process::alive(child.id()) && !crate::process::exists(child.id()));
+        child.wait().unwrap();
+    }
+}

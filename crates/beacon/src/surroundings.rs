@@ -1,0 +1,182 @@
+//! What the rules of discovery need to know about the machine they run on.
+//!
+//! [`Surroundings::capture`] is the only place in this crate that reads the real environment
+//! and the files that stand in for it. Everything else takes a [`Surroundings`], so that each
+//! rule can be tried against a machine that exists in a table only.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::{env, fmt};
+
+/// The variables that decide where an agent looks. No other one is kept, because an
+/// environment is full of keys that are nobody's business.
+const VARIABLES: [&str; 8] = [
+    "DARWIN_USER_TEMP_DIR",
+    "QWEN_HOME",
+    "QWEN_RUNTIME_DIR",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "windir",
+];
+
+/// More than any `.env` file that a person keeps by hand.
+const DOTENV_LIMIT: u64 = 1 << 20;
+
+/// The kind of operating system, as far as the rules differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux and every other Unix that is not macOS.
+    Unix,
+    /// macOS, where each user has a temporary folder of their own.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// The one that this program was built for.
+    pub const fn current() -> System {
+        if cfg!(windows) {
+            System::Windows
+        } else if cfg!(target_os = "macos") {
+            System::MacOs
+        } else {
+            System::Unix
+        }
+    }
+}
+
+/// The machine as the rules of discovery see it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The kind of operating system.
+    pub system: System,
+    /// The home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// The environment variables that matter to the rules.
+    pub vars: BTreeMap<String, String>,
+    /// The current folder, against which relative paths in variables are resolved.
+    pub folder: PathBuf,
+    /// The temporary folder of agents whose environment names none: `/tmp`. Not used on
+    /// Windows, where it depends on `SystemRoot`.
+    pub tmp: PathBuf,
+    /// The text of `~/.qwen/.env`, if there is such a file.
+    pub qwen_dotenv: Option<String>,
+    /// The text of `~/.env`, if there is such a file.
+    pub home_dotenv: Option<String>,
+}
+
+impl Surroundings {
+    /// A machine with nothing set.
+    pub fn new(home: Option<PathBuf>, folder: PathBuf) -> Surroundings {
+        Surroundings {
+            system: System::current(),
+            home,
+            vars: BTreeMap::new(),
+            folder,
+            tmp: PathBuf::from("/tmp"),
+            qwen_dotenv: None,
+            home_dotenv: None,
+        }
+    }
+
+    /// The machine that we are on, at this moment.
+    pub fn capture() -> Surroundings {
+        let home = env::home_dir().filter(|home| home.is_absolute());
+        let dotenv = |below: &str| {
+            home.as_ref()
+                .and_then(|home| read_dotenv(&home.join(below)))
+        };
+        Surroundings {
+            vars: VARIABLES
+                .into_iter()
+                // An agent on Node cannot use a value that is not Unicode either.
+                .filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)))
+                .collect(),
+            qwen_dotenv: dotenv(".qwen/.env"),
+            home_dotenv: dotenv(".env"),
+            ..Surroundings::new(home.clone(), env::current_dir().unwrap_or_default())
+        }
+    }
+
+    /// A variable that is set to something.
+    pub(crate) fn var(&self, name: &str) -> Option<&str> {
+        self.vars
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+}
+
+/// Shows everything but the text of the `.env` files, which is where people keep their keys.
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = |text: &Option<String>| text.as_ref().map(String::len);
+        f.debug_struct("Surroundings")
+            .field("system", &self.system)
+            .field("home", &self.home)
+            .field("vars", &self.vars)
+            .field("folder", &self.folder)
+            .field("tmp", &self.tmp)
+            .field("qwen_dotenv bytes", &length(&self.qwen_dotenv))
+            .field("home_dotenv bytes", &length(&self.home_dotenv))
+            .finish()
+    }
+}
+
+/// Reads a `.env` file, which may be a symlink into somebody's collection of dot files. Some
+/// password managers put a pipe there that asks the person before it yields; we do not open
+/// one.
+fn read_dotenv(path: &Path) -> Option<String> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(DOTENV_LIMIT)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_dotenv_files_do_not_show() {
+        let surroundings = Surroundings {
+            qwen_dotenv: Some("API_KEY=hunter2".into()),
+            home_dotenv: Some("OTHER_KEY=hunter2".into()),
+            ..Surroundings::new(None, "/".into())
+        };
+        assert!(!format!("{surroundings:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".env");
+        assert_eq!(read_dotenv(&path), None);
+        std::fs::write(&path, "A=ä\nB=1").unwrap();
+        assert!(read_dotenv(&path).is_some());
+        assert_eq!(read_dotenv(folder.path()), None);
+    }
+
+    #[test]
+    fn the_real_machine_can_be_captured() {
+        let surroundings = Surroundings::capture();
+        assert!(surroundings.folder.is_absolute());
+        assert!(
+            surroundings
+                .vars
+                .keys()
+                .all(|name| VARIABLES.contains(&name.as_str()))
+        );
+    }
+}
