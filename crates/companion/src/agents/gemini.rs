@@ -1,0 +1,16 @@
+//! Gemini CLI, verified with 0.5.5 to 0.61.0.
+
+use workbench::Traits;
+
+use super::{Dialect, Refusal};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    // After a refused `openDiff` the edit fails even if the person allows it in the
+    // terminal, and versions up to 0.5.5 wait for ever.
+    refusal: Refusal::Silence,
+    traits: Traits {
+        // An accepted text of `""` is taken for "not edited": the proposal itself is written.
+        takes_empty_text: false,
+        takes_edited_text: true,
+    },
+};

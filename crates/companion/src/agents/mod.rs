@@ -1,0 +1,46 @@
+//! What each agent can do and how it wants to be answered: data, one module per dialect.
+//!
+//! The rest of the crate asks a [`Dialect`], never the agent's name. The protocol
+//! that these dialects vary is in [`crate::mcp::ide`].
+
+mod gemini;
+mod qwen;
+
+use workbench::{Agent, Traits};
+
+/// How one agent's client differs from the others that speak the same protocol.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// How to say that a proposal cannot be shown, so that the edit is not lost.
+    pub(crate) refusal: Refusal,
+    /// What the agent can do with a decided text.
+    pub(crate) traits: Traits,
+}
+
+/// What makes an agent fall back to its own terminal prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// An error is understood: the agent asks in its terminal.
+    Error,
+    /// An error would lose the edit: success is answered, and the terminal prompt,
+    /// which the agent shows anyway, decides.
+    Silence,
+}
+
+/// An agent that we know nothing about is answered as the most fragile one is.
+const UNNAMED: Dialect = Dialect {
+    refusal: Refusal::Silence,
+    traits: Traits {
+        takes_empty_text: false,
+        takes_edited_text: true,
+    },
+};
+
+/// The dialect that `agent` speaks.
+pub(crate) fn dialect(agent: Agent) -> &'static Dialect {
+    match agent {
+        Agent::Qwen => &qwen::DIALECT,
+        Agent::Gemini => &gemini::DIALECT,
+        Agent::Unnamed => &UNNAMED,
+    }
+}

@@ -1,0 +1,430 @@
+//! What a companion has to remember if it is started again: sessions, pending proposals,
+//! verdicts that have not been delivered.
+//!
+//! Each thing is one private file, written behind the owner's back by a thread of its own,
+//! newest version first and only: a slow disk delays nobody and fills no queue. The files
+//! protect against the end of the process, not of the machine, so nothing is synced.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use workbench::{
+    Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, SessionId, Standing, Texts,
+    Verdict,
+};
+
+use crate::mcp::ide::ClientInfo;
+
+const SESSIONS: &str = "sessions.json";
+const DOCUMENTS: &str = "documents.json";
+/// No file of ours can be larger: two texts at the largest size, escaped.
+const LARGEST: u64 = 1 << 30;
+
+/// What an earlier run left behind.
+#[derive(Debug, Default)]
+pub struct Saved {
+    pub(crate) sessions: Vec<SavedSession>,
+    pub(crate) proposals: Vec<Proposal>,
+    pub(crate) verdicts: Vec<SavedVerdict>,
+    /// Oldest focus first.
+    pub(crate) documents: Vec<(Focus, u64)>,
+    pub(crate) next_proposal: u64,
+}
+
+/// A session on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedSession {
+    pub(crate) id: String,
+    #[serde(with = "agent_slug")]
+    pub(crate) agent: Agent,
+    pub(crate) client: ClientInfo,
+    pub(crate) opened_at: u64,
+}
+
+/// An undelivered verdict on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedVerdict {
+    pub(crate) proposal: u64,
+    pub(crate) session: String,
+    pub(crate) path: String,
+    /// The final text; absent means rejected.
+    accepted: Option<String>,
+}
+
+impl SavedVerdict {
+    pub(crate) fn new(proposal: &Proposal, verdict: &Verdict) -> SavedVerdict {
+        SavedVerdict {
+            proposal: proposal.id.get(),
+            session: proposal.session.to_string(),
+            path: proposal.path.clone(),
+            accepted: match verdict {
+                Verdict::Accepted { text, .. } => Some(text.clone()),
+                Verdict::Rejected => None,
+            },
+        }
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        match &self.accepted {
+            Some(text) => Verdict::Accepted {
+                text: text.clone(),
+                edited: true,
+            },
+            None => Verdict::Rejected,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedSessions {
+    next_proposal: u64,
+    sessions: Vec<SavedSession>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedProposal {
+    id: u64,
+    session: String,
+    #[serde(with = "agent_slug")]
+    agent: Agent,
+    path: String,
+    /// Absent for a new file.
+    original: Option<String>,
+    proposed: String,
+    terminal_only: Option<String>,
+    opened_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedDocument {
+    path: PathBuf,
+    real: PathBuf,
+    cursor: Option<(u32, u32)>,
+    selection: Option<String>,
+    focused_at: u64,
+}
+
+/// Where the desk writes down what must survive.
+#[derive(Debug)]
+pub struct Journal {
+    writer: Option<Arc<Writer>>,
+}
+
+#[derive(Debug)]
+struct Writer {
+    folder: PathBuf,
+    work: Mutex<Work>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    /// The newest wish for each file; `None` wishes it away.
+    wishes: BTreeMap<String, Option<Entry>>,
+    writing: bool,
+    closed: bool,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Sessions(Vec<SavedSession>, u64),
+    Proposal(Box<Proposal>),
+    Verdict(SavedVerdict),
+    Documents(Vec<(Focus, u64)>),
+}
+
+impl Journal {
+    /// A journal that remembers nothing.
+    pub fn none() -> Journal {
+        Journal { writer: None }
+    }
+
+    /// A journal in a private folder that exists.
+    pub fn open(folder: &Path) -> std::io::Result<Journal> {
+        let writer = Arc::new(Writer {
+            folder: folder.to_owned(),
+            work: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        std::thread::Builder::new().name("journal".into()).spawn({
+            let writer = writer.clone();
+            move || writer.write_down()
+        })?;
+        Ok(Journal {
+            writer: Some(writer),
+        })
+    }
+
+    /// What the files in `folder` say. What cannot be read is left out and reported.
+    pub fn load(folder: &Path) -> Saved {
+        let mut saved = Saved::default();
+        if let Some(sessions) = load::<SavedSessions>(&folder.join(SESSIONS)) {
+            saved.sessions = sessions.sessions;
+            saved.next_proposal = sessions.next_proposal;
+        }
+        if let Some(documents) = load::<Vec<SavedDocument>>(&folder.join(DOCUMENTS)) {
+            saved.documents = documents
+                .into_iter()
+                .map(SavedDocument::into_focus)
+                .collect();
+            saved.documents.sort_by_key(|(_, at)| *at);
+        }
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with("proposal-") {
+                saved
+                    .proposals
+                    .extend(load(&entry.path()).map(SavedProposal::into_proposal));
+            } else if name.starts_with("verdict-") {
+                saved.verdicts.extend(load::<SavedVerdict>(&entry.path()));
+            }
+        }
+        // A verdict is written before its proposal is removed; both can be there after a crash.
+        saved.proposals.retain(|proposal| {
+            !saved
+                .verdicts
+                .iter()
+                .any(|verdict| verdict.proposal == proposal.id.get())
+        });
+        saved.proposals.sort_by_key(|proposal| proposal.id);
+        saved.verdicts.sort_by_key(|verdict| verdict.proposal);
+        let ids = saved.proposals.iter().map(|proposal| proposal.id.get());
+        let ids = ids.chain(saved.verdicts.iter().map(|verdict| verdict.proposal));
+        saved.next_proposal = ids.map(|id| id + 1).fold(saved.next_proposal, u64::max);
+        saved
+    }
+
+    pub(crate) fn save_sessions(&self, sessions: Vec<SavedSession>, next_proposal: u64) {
+        self.wish(
+            SESSIONS.into(),
+            Some(Entry::Sessions(sessions, next_proposal)),
+        );
+    }
+
+    pub(crate) fn save_proposal(&self, proposal: Proposal) {
+        let name = proposal_file(proposal.id);
+        self.wish(name, Some(Entry::Proposal(Box::new(proposal))));
+    }
+
+    pub(crate) fn save_verdict(&self, verdict: SavedVerdict) {
+        let id = ProposalId::new(verdict.proposal);
+        self.wish(verdict_file(id), Some(Entry::Verdict(verdict)));
+        self.wish(proposal_file(id), None);
+    }
+
+    pub(crate) fn save_documents(&self, documents: Vec<(Focus, u64)>) {
+        self.wish(DOCUMENTS.into(), Some(Entry::Documents(documents)));
+    }
+
+    pub(crate) fn forget_documents(&self) {
+        self.wish(DOCUMENTS.into(), None);
+    }
+
+    /// The proposal is over and its verdict, if it had one, has arrived.
+    pub(crate) fn remove(&self, proposal: ProposalId) {
+        self.wish(proposal_file(proposal), None);
+        self.wish(verdict_file(proposal), None);
+    }
+
+    /// Returns when everything wished for so far is on disk.
+    pub fn flush(&self) {
+        let Some(writer) = &self.writer else { return };
+        let mut work = writer.lock();
+        while work.writing || !work.wishes.is_empty() {
+            work = writer
+                .changed
+                .wait(work)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn wish(&self, name: String, entry: Option<Entry>) {
+        if let Some(writer) = &self.writer {
+            writer.lock().wishes.insert(name, entry);
+            writer.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.flush();
+        if let Some(writer) = &self.writer {
+            writer.lock().closed = true;
+            writer.changed.notify_all();
+        }
+    }
+}
+
+impl Writer {
+    fn lock(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread: the wishes one by one, verdicts before the removal of their proposals.
+    fn write_down(&self) {
+        let mut work = self.lock();
+        loop {
+            // Names sort as documents, proposal, sessions, verdict; taking the last first writes
+            // a verdict before the proposal that it replaces is removed.
+            if let Some((name, entry)) = work.wishes.pop_last() {
+                work.writing = true;
+                drop(work);
+                self.fulfil(&name, entry);
+                work = self.lock();
+                work.writing = false;
+                self.changed.notify_all();
+            } else if work.closed {
+                return;
+            } else {
+                work = self
+                    .changed
+                    .wait(work)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn fulfil(&self, name: &str, entry: Option<Entry>) {
+        let result = match entry {
+            Some(entry) => private::write(&self.folder, name, &entry.into_json()),
+            None => private::remove(&self.folder.join(name)),
+        };
+        if let Err(error) = result {
+            tracing::warn!(%error, "cannot keep the journal; a crash now would lose what is pending");
+        }
+    }
+}
+
+impl Entry {
+    fn into_json(self) -> Vec<u8> {
+        let json = match self {
+            Entry::Sessions(sessions, next_proposal) => serde_json::to_vec(&SavedSessions {
+                next_proposal,
+                sessions,
+            }),
+            Entry::Proposal(proposal) => serde_json::to_vec(&SavedProposal::from(&*proposal)),
+            Entry::Verdict(verdict) => serde_json::to_vec(&verdict),
+            Entry::Documents(documents) => {
+                let documents: Vec<_> = documents.into_iter().map(SavedDocument::from).collect();
+                serde_json::to_vec(&documents)
+            }
+        };
+        // Only a path that is not Unicode cannot be written as JSON.
+        json.unwrap_or_default()
+    }
+}
+
+impl From<&Proposal> for SavedProposal {
+    fn from(proposal: &Proposal) -> SavedProposal {
+        SavedProposal {
+            id: proposal.id.get(),
+            session: proposal.session.to_string(),
+            agent: proposal.agent,
+            path: proposal.path.clone(),
+            original: match &proposal.texts.original {
+                Original::Absent => None,
+                Original::Text(text) => Some(text.clone()),
+            },
+            proposed: proposal.texts.proposed.clone(),
+            terminal_only: match &proposal.standing {
+                Standing::Open => None,
+                Standing::TerminalOnly(why) => Some(why.clone()),
+            },
+            opened_at: proposal.opened_at,
+        }
+    }
+}
+
+impl SavedProposal {
+    fn into_proposal(self) -> Proposal {
+        let original = self.original.map_or(Original::Absent, Original::Text);
+        Proposal {
+            id: ProposalId::new(self.id),
+            session: SessionId::new(self.session),
+            agent: self.agent,
+            path: self.path,
+            texts: Arc::new(Texts::new(original, self.proposed)),
+            standing: self
+                .terminal_only
+                .map_or(Standing::Open, Standing::TerminalOnly),
+            opened_at: self.opened_at,
+            draft: None,
+        }
+    }
+}
+
+impl From<(Focus, u64)> for SavedDocument {
+    fn from((focus, focused_at): (Focus, u64)) -> SavedDocument {
+        SavedDocument {
+            path: focus.place.path,
+            real: focus.place.real,
+            cursor: focus.cursor.map(|at| (at.line, at.character)),
+            selection: focus.selection,
+            focused_at,
+        }
+    }
+}
+
+impl SavedDocument {
+    fn into_focus(self) -> (Focus, u64) {
+        let focus = Focus {
+            place: Place {
+                path: self.path,
+                real: self.real,
+            },
+            cursor: self
+                .cursor
+                .map(|(line, character)| Cursor::new(line, character)),
+            selection: self.selection,
+        };
+        (focus, self.focused_at)
+    }
+}
+
+fn proposal_file(id: ProposalId) -> String {
+    format!("proposal-{id}.json")
+}
+
+fn verdict_file(id: ProposalId) -> String {
+    format!("verdict-{id}.json")
+}
+
+fn load<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+    let bytes = match private::read(path, LARGEST) {
+        Ok(bytes) => bytes?,
+        Err(error) => {
+            tracing::warn!(%error, "cannot read what an earlier run left behind");
+            return None;
+        }
+    };
+    serde_json::from_slice(&bytes)
+        .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "ignoring a damaged file of an earlier run"))
+        .ok()
+}
+
+/// Agents are written down under the word that people use for them.
+mod agent_slug {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use workbench::Agent;
+
+    // The signature is the one that serde's attribute calls.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(super) fn serialize<S: Serializer>(
+        agent: &Agent,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(agent.slug())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Agent, D::Error> {
+        let slug = String::deserialize(deserializer)?;
+        Agent::from_slug(&slug)
+            .ok_or_else(|| D::Error::custom(format!("no agent is called {slug}")))
+    }
+}

@@ -1,0 +1,58 @@
+//! How much any peer may ask of us.
+
+use std::time::Duration;
+
+/// Bounds on what peers can make the companion hold or do at once.
+///
+/// They exist so that no peer can stop the program, starve another peer or grow
+/// memory without bound; ordinary use stays far below each of them.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The largest request body that is read into memory.
+    pub body: usize,
+    /// How many bytes of request bodies may be held at once, over all peers.
+    pub bodies: usize,
+    /// How much of an oversized body is read and thrown away before the connection is cut.
+    pub drain: usize,
+    /// How many connections may be open at once.
+    pub connections: usize,
+    /// How many sessions may exist at once.
+    pub sessions: usize,
+    /// How many proposals one session may have pending.
+    pub proposals_per_session: usize,
+    /// How many event streams one session may hold open; the oldest is ended for a newer one.
+    pub streams_per_session: usize,
+    /// How long a session lives on after its last stream or request is gone.
+    ///
+    /// Published clients come back one second after a stream ends, or after the
+    /// delay that a planned restart announced, so this has to be longer than both.
+    pub grace: Duration,
+    /// How often something is written to an otherwise silent stream; the clients give up after 300 s.
+    pub keep_alive: Duration,
+    /// The least time between two contexts sent to one agent.
+    pub debounce: Duration,
+    /// How long a peer may take to send a request's headers, or to go on with its body.
+    pub patience: Duration,
+    /// The largest file that is read to be shown beside a proposal.
+    pub original: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Limits {
+            body: 64 * MIB,
+            bodies: 256 * MIB,
+            drain: 1024 * MIB,
+            connections: 512,
+            sessions: 256,
+            proposals_per_session: 256,
+            streams_per_session: 4,
+            grace: Duration::from_mins(1),
+            keep_alive: Duration::from_secs(15),
+            debounce: Duration::from_millis(50),
+            patience: Duration::from_mins(1),
+            original: 64 * MIB as u64,
+        }
+    }
+}

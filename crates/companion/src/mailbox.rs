@@ -1,0 +1,328 @@
+//! Verdicts on their way to one session: kept until they have left, delivered once.
+//!
+//! A verdict may be decided while its session has no stream (the published clients are
+//! away for a second whenever a stream ends), so it waits here. It is handed to one
+//! stream at a time and comes back if that stream dies before the bytes have left.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+use workbench::ProposalId;
+
+/// A verdict, ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Letter {
+    pub(crate) proposal: ProposalId,
+    /// The path as the agent sent it.
+    pub(crate) path: Arc<str>,
+    /// The text that was accepted, for an agent that asks for it before the letter arrives.
+    pub(crate) accepted: Option<Arc<str>>,
+    /// The notifications, framed.
+    pub(crate) frame: Bytes,
+}
+
+/// What a stream is for. Context goes to listening streams only; clients register
+/// their handlers too late to get it on the answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The answer to an `openDiff`, kept open for its verdict.
+    Reply,
+    /// The session's own stream, opened by GET.
+    Listening,
+}
+
+/// One stream of a session. A newer one ranks higher, and listening ones above replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StreamId(Kind, u64);
+
+impl StreamId {
+    pub(crate) fn kind(self) -> Kind {
+        self.0
+    }
+}
+
+/// The mailbox of one session, shared between the desk and the session's streams.
+#[derive(Debug, Default)]
+pub(crate) struct Mailbox {
+    inner: Mutex<Inner>,
+    bell: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: VecDeque<Letter>,
+    /// Handed to a stream, not yet known to have left.
+    in_flight: Vec<Letter>,
+    /// Proposals that the person has not decided yet.
+    undecided: BTreeSet<ProposalId>,
+    streams: BTreeSet<StreamId>,
+    next_stream: u64,
+}
+
+impl Mailbox {
+    /// Adds a stream; the oldest of its kind has to go when there are more than `most`.
+    pub(crate) fn attach(&self, kind: Kind, most: usize) -> StreamId {
+        let mut inner = self.lock();
+        let id = StreamId(kind, inner.next_stream);
+        inner.next_stream += 1;
+        inner.streams.insert(id);
+        let same: Vec<_> = inner
+            .streams
+            .iter()
+            .filter(|s| s.0 == kind)
+            .copied()
+            .collect();
+        if same.len() > most
+            && let Some(oldest) = same.first()
+        {
+            inner.streams.remove(oldest);
+        }
+        drop(inner);
+        self.bell.notify_waiters();
+        id
+    }
+
+    /// Forgets a stream that has ended. Its undelivered letter, if any, is taken back with [`Mailbox::fail`].
+    pub(crate) fn detach(&self, stream: StreamId) {
+        self.lock().streams.remove(&stream);
+        self.bell.notify_waiters();
+    }
+
+    /// Whether the stream may go on: it was not displaced by newer ones.
+    pub(crate) fn is_attached(&self, stream: StreamId) -> bool {
+        self.lock().streams.contains(&stream)
+    }
+
+    /// Whether the session listens.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.lock()
+            .streams
+            .last()
+            .is_some_and(|s| s.0 == Kind::Listening)
+    }
+
+    /// Whether anybody is connected at all.
+    pub(crate) fn is_connected(&self) -> bool {
+        !self.lock().streams.is_empty()
+    }
+
+    /// A proposal was opened; its stream, if it has one of its own, stays open for the verdict.
+    pub(crate) fn expect(&self, proposal: ProposalId) {
+        self.lock().undecided.insert(proposal);
+    }
+
+    /// A proposal went away without a verdict.
+    pub(crate) fn forget(&self, proposal: ProposalId) {
+        self.lock().undecided.remove(&proposal);
+        self.bell.notify_waiters();
+    }
+
+    /// Whether there is still something to come for `proposal`.
+    pub(crate) fn awaits(&self, proposal: ProposalId) -> bool {
+        let inner = self.lock();
+        inner.undecided.contains(&proposal)
+            || inner
+                .waiting
+                .iter()
+                .chain(&inner.in_flight)
+                .any(|letter| letter.proposal == proposal)
+    }
+
+    /// A verdict to deliver.
+    pub(crate) fn post(&self, letter: Letter) {
+        let mut inner = self.lock();
+        inner.undecided.remove(&letter.proposal);
+        inner.waiting.push_back(letter);
+        drop(inner);
+        self.bell.notify_waiters();
+    }
+
+    /// Takes back every verdict about `path`, because the agent no longer waits for it. A stale
+    /// one would decide the *next* proposal for that path, since clients match by path alone.
+    pub(crate) fn revoke(&self, path: &str) -> Vec<Letter> {
+        let mut inner = self.lock();
+        let mut revoked = Vec::new();
+        inner
+            .waiting
+            .retain(|letter| keep_unless(&mut revoked, letter, path));
+        inner
+            .in_flight
+            .retain(|letter| keep_unless(&mut revoked, letter, path));
+        revoked
+    }
+
+    /// The next letter, if `stream` is the one to carry it: the newest listening stream, or the
+    /// newest reply when nobody listens.
+    pub(crate) fn take(&self, stream: StreamId) -> Option<Letter> {
+        let mut inner = self.lock();
+        if inner.streams.last() != Some(&stream) {
+            return None;
+        }
+        let letter = inner.waiting.pop_front()?;
+        inner.in_flight.push(letter.clone());
+        Some(letter)
+    }
+
+    /// The letter has left.
+    pub(crate) fn confirm(&self, proposal: ProposalId) {
+        self.lock()
+            .in_flight
+            .retain(|letter| letter.proposal != proposal);
+        self.bell.notify_waiters();
+    }
+
+    /// The stream died with the letter; it goes to the next stream, before all others.
+    pub(crate) fn fail(&self, proposal: ProposalId) {
+        let mut inner = self.lock();
+        if let Some(at) = inner
+            .in_flight
+            .iter()
+            .position(|letter| letter.proposal == proposal)
+        {
+            let letter = inner.in_flight.remove(at);
+            inner.waiting.push_front(letter);
+        }
+        drop(inner);
+        self.bell.notify_waiters();
+    }
+
+    /// Takes out everything that was not delivered, because the session is gone for good.
+    pub(crate) fn drain(&self) -> Vec<Letter> {
+        let mut inner = self.lock();
+        inner.undecided.clear();
+        let mut letters: Vec<_> = inner.waiting.drain(..).collect();
+        letters.append(&mut inner.in_flight);
+        inner.streams.clear();
+        drop(inner);
+        self.bell.notify_waiters();
+        letters
+    }
+
+    /// Resolves when anything has changed since the call was made.
+    pub(crate) fn changed(&self) -> tokio::sync::futures::Notified<'_> {
+        self.bell.notified()
+    }
+
+    /// The letters that have not left yet.
+    pub(crate) fn undelivered(&self) -> usize {
+        let inner = self.lock();
+        inner.waiting.len() + inner.in_flight.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing in here can panic half-way, so a poisoned lock still guards sound data.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn keep_unless(revoked: &mut Vec<Letter>, letter: &Letter, path: &str) -> bool {
+    let stale = &*letter.path == path;
+    if stale {
+        revoked.push(letter.clone());
+    }
+    !stale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(n: u64, path: &str) -> Letter {
+        Letter {
+            proposal: ProposalId::new(n),
+            path: path.into(),
+            accepted: None,
+            frame: Bytes::from(format!("{n}")),
+        }
+    }
+
+    fn taken(mailbox: &Mailbox, stream: StreamId) -> Option<u64> {
+        mailbox.take(stream).map(|letter| letter.proposal.get())
+    }
+
+    #[test]
+    fn a_letter_waits_for_a_stream_and_leaves_once() {
+        let mailbox = Mailbox::default();
+        mailbox.post(letter(1, "/a"));
+        let stream = mailbox.attach(Kind::Listening, 4);
+        assert_eq!(taken(&mailbox, stream), Some(1));
+        assert_eq!(taken(&mailbox, stream), None);
+        mailbox.confirm(ProposalId::new(1));
+        mailbox.fail(ProposalId::new(1));
+        assert_eq!(taken(&mailbox, stream), None);
+        assert_eq!(mailbox.undelivered(), 0);
+    }
+
+    #[test]
+    fn a_letter_that_did_not_leave_goes_to_the_next_stream_first() {
+        let mailbox = Mailbox::default();
+        let first = mailbox.attach(Kind::Listening, 4);
+        mailbox.post(letter(1, "/a"));
+        mailbox.post(letter(2, "/b"));
+        assert_eq!(taken(&mailbox, first), Some(1));
+        mailbox.fail(ProposalId::new(1));
+        mailbox.detach(first);
+        let second = mailbox.attach(Kind::Listening, 4);
+        assert_eq!(taken(&mailbox, second), Some(1));
+        assert_eq!(taken(&mailbox, second), Some(2));
+    }
+
+    #[test]
+    fn the_newest_listening_stream_carries_letters_and_replies_only_when_nobody_listens() {
+        let mailbox = Mailbox::default();
+        let old = mailbox.attach(Kind::Listening, 4);
+        let new = mailbox.attach(Kind::Listening, 4);
+        let reply = mailbox.attach(Kind::Reply, 4);
+        mailbox.post(letter(1, "/a"));
+        assert_eq!(taken(&mailbox, reply), None);
+        assert_eq!(taken(&mailbox, old), None);
+        mailbox.detach(new);
+        assert_eq!(taken(&mailbox, old), Some(1));
+        mailbox.detach(old);
+        mailbox.post(letter(2, "/b"));
+        assert_eq!(taken(&mailbox, reply), Some(2));
+    }
+
+    #[test]
+    fn a_revoked_letter_does_not_come_back() {
+        let mailbox = Mailbox::default();
+        let stream = mailbox.attach(Kind::Listening, 4);
+        mailbox.post(letter(1, "/a"));
+        assert_eq!(taken(&mailbox, stream), Some(1));
+        mailbox.post(letter(2, "/a"));
+        mailbox.post(letter(3, "/b"));
+        assert_eq!(mailbox.revoke("/a").len(), 2);
+        mailbox.fail(ProposalId::new(1));
+        assert_eq!(taken(&mailbox, stream), Some(3));
+    }
+
+    #[test]
+    fn too_many_streams_displace_the_oldest() {
+        let mailbox = Mailbox::default();
+        let oldest = mailbox.attach(Kind::Listening, 2);
+        let reply = mailbox.attach(Kind::Reply, 2);
+        mailbox.attach(Kind::Listening, 2);
+        assert!(mailbox.is_attached(oldest));
+        mailbox.attach(Kind::Listening, 2);
+        assert!(!mailbox.is_attached(oldest));
+        assert!(mailbox.is_attached(reply));
+    }
+
+    #[test]
+    fn a_reply_is_over_when_its_proposal_is() {
+        let mailbox = Mailbox::default();
+        let id = ProposalId::new(1);
+        assert!(!mailbox.awaits(id));
+        mailbox.expect(id);
+        assert!(mailbox.awaits(id));
+        let stream = mailbox.attach(Kind::Reply, 2);
+        mailbox.post(letter(1, "/a"));
+        assert!(mailbox.awaits(id));
+        mailbox.take(stream);
+        assert!(mailbox.awaits(id));
+        mailbox.confirm(id);
+        assert!(!mailbox.awaits(id));
+    }
+}

@@ -1,0 +1,555 @@
+//! The agent-facing endpoint: MCP over Streamable HTTP at `/mcp`.
+//!
+//! Written by hand because the published clients disconnect for good on things that
+//! general MCP servers do by default. What they need is listed, with the versions it was
+//! seen with, in `docs/protocols/companion.md`; the rule behind most of this module is
+//! that a peer which has presented its token never gets an HTTP error, because its client
+//! would not recover: mistakes are told inside JSON-RPC.
+
+pub(crate) mod ide;
+pub(crate) mod rpc;
+pub(crate) mod skim;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, Request, State as Shared};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Router, routing};
+use bytes::Bytes;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use workbench::{Agent, Original, ProposalId, SessionId, Standing, Texts};
+
+use crate::agents::{Refusal, dialect};
+use crate::body::{Budget, Excess, Received};
+use crate::desk::{Desk, Gone, State};
+use crate::feed::{self, Connections, Ending};
+use crate::gate;
+use crate::limits::Limits;
+use crate::mailbox::{Kind, Mailbox, StreamId};
+use crate::original;
+use crate::server::Flushes;
+use crate::token::Token;
+use ide::{CloseDiff, Initialize, OpenDiff, ToolCall, ToolResult};
+use rpc::{Fault, Incoming, Message};
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// Bodies above this are parsed off the threads that serve the other peers.
+const LARGE: usize = 256 * 1024;
+
+/// What the endpoint needs to know.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// The port it is reached at.
+    pub port: u16,
+    /// One token per agent; the clients cannot be told apart otherwise.
+    pub tokens: Vec<(Agent, Token)>,
+    /// The owner of all state.
+    pub desk: Desk,
+    /// Says when the companion is about to end.
+    pub ending: watch::Receiver<Ending>,
+    /// Bounds on what peers may do.
+    pub limits: Limits,
+}
+
+/// The routes of the endpoint.
+pub fn router(endpoint: Endpoint) -> Router {
+    let budget = Budget::new(&endpoint.limits);
+    Router::new()
+        .route("/mcp", routing::any(enter))
+        .with_state(Arc::new(Server { endpoint, budget }))
+}
+
+struct Server {
+    endpoint: Endpoint,
+    budget: Budget,
+}
+
+async fn enter(
+    Shared(server): Shared<Arc<Server>>,
+    Extension(flushes): Extension<Flushes>,
+    request: Request,
+) -> Response {
+    let endpoint = &server.endpoint;
+    let agent = match gate::admit(request.headers(), endpoint.port, &endpoint.tokens) {
+        Ok(agent) => agent,
+        Err(turned) => {
+            tracing::debug!(?turned, "turned a request away");
+            return turned.into_response();
+        }
+    };
+    if let Some(version) = request.headers().get(VERSION)
+        && !ide::VERSIONS.iter().any(|known| version == known)
+    {
+        return problem(
+            StatusCode::BAD_REQUEST,
+            "this MCP version is not spoken here",
+        );
+    }
+    let visit = Visit {
+        server: &server,
+        agent,
+        flushes,
+    };
+    let done = match *request.method() {
+        Method::POST => visit.post(request).await,
+        Method::GET => visit.listen(request.headers()).await,
+        Method::DELETE => visit.leave(request.headers()).await,
+        _ => {
+            let refused = problem(StatusCode::METHOD_NOT_ALLOWED, "use POST, GET or DELETE");
+            return ([(header::ALLOW, "POST, GET, DELETE")], refused).into_response();
+        }
+    };
+    done.unwrap_or_else(|Gone| {
+        problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the companion is shutting down",
+        )
+    })
+}
+
+/// One request of a peer that was let in.
+struct Visit<'a> {
+    server: &'a Arc<Server>,
+    agent: Agent,
+    flushes: Flushes,
+}
+
+/// A session that was found.
+struct Found {
+    id: SessionId,
+    mailbox: Arc<Mailbox>,
+}
+
+/// What a message is answered with, if with anything.
+enum Reply {
+    /// Nothing: it was a notification, or an answer to a question of ours.
+    None,
+    Json(Vec<u8>),
+    /// A new session, and the answer that introduces it.
+    Welcome(SessionId, Vec<u8>),
+    /// The answer, on a stream that stays open until the proposal is decided.
+    Stream(Vec<u8>, ProposalId),
+}
+
+impl Visit<'_> {
+    async fn post(&self, request: Request) -> Result<Response, Gone> {
+        let (parts, body) = request.into_parts();
+        let streams = accepts(&parts.headers, "text/event-stream", false);
+        let found = self.find(&parts.headers).await?;
+        let (bytes, permit) = match self.server.budget.receive(body).await {
+            Ok(Received::Whole(bytes, permit)) => (bytes, permit),
+            Ok(Received::Skimmed(gist, excess)) => {
+                return self.too_much(&gist, excess, found).await;
+            }
+            Err(cut) => return Ok(problem(StatusCode::BAD_REQUEST, &cut.to_string())),
+        };
+        // The permit is given back when the texts have been handed over.
+        let _permit = permit;
+        let incoming = match rpc::parse(&bytes) {
+            Ok(incoming) => incoming,
+            Err(error) => {
+                let fault = Fault::new(
+                    rpc::PARSE_ERROR,
+                    format!("the body is not a JSON-RPC message: {error}"),
+                );
+                let answer = rpc::answer::<()>(None, Err(fault));
+                return Ok((StatusCode::BAD_REQUEST, json_body(answer)).into_response());
+            }
+        };
+        let message = match incoming {
+            Incoming::One(message) => message,
+            Incoming::Batch(messages) => return self.batch(messages, found).await,
+        };
+        if found.is_none() && message.method.as_deref() != Some("initialize") {
+            return Ok(no_session(&parts.headers));
+        }
+        let reply = self.answer(&message, found.as_ref(), streams).await?;
+        Ok(match (reply, found) {
+            (Reply::None, _) => StatusCode::ACCEPTED.into_response(),
+            (Reply::Welcome(id, json), _) => with_session(json_body(json).into_response(), &id),
+            (Reply::Stream(json, proposal), Some(found)) => {
+                let stream = self.attach(&found, Kind::Reply);
+                let result = ide::frame(&json);
+                event_stream(feed::reply(
+                    self.connections(found),
+                    stream,
+                    result,
+                    proposal,
+                ))
+            }
+            (Reply::Json(json) | Reply::Stream(json, _), _) => json_body(json).into_response(),
+        })
+    }
+
+    async fn batch(
+        &self,
+        messages: Vec<Message<'_>>,
+        found: Option<Found>,
+    ) -> Result<Response, Gone> {
+        let Some(found) = found else {
+            return Ok(problem(
+                StatusCode::BAD_REQUEST,
+                "a batch needs a session; initialize first",
+            ));
+        };
+        let mut answers = Vec::new();
+        for message in &messages {
+            if let Reply::Json(json) = self.answer(message, Some(&found), false).await? {
+                answers.push(json);
+            }
+        }
+        if answers.is_empty() {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        let list = [&b"["[..], &answers.join(&b','), b"]"].concat();
+        Ok(json_body(list).into_response())
+    }
+
+    /// Answers one message. `streams` says whether the verdict may follow on the same answer.
+    async fn answer(
+        &self,
+        message: &Message<'_>,
+        found: Option<&Found>,
+        streams: bool,
+    ) -> Result<Reply, Gone> {
+        let (Some(id), Some(method)) = (message.id, message.method.as_deref()) else {
+            return Ok(Reply::None);
+        };
+        let answer = match (method, found) {
+            ("initialize", _) => return self.initialize(id, message.params).await,
+            ("ping", _) => rpc::answer(Some(id), Ok(json!({}))),
+            ("tools/list", _) => rpc::answer(Some(id), Ok(ide::tools())),
+            ("tools/call", Some(found)) => {
+                return self.call(id, message.params, found, streams).await;
+            }
+            _ => {
+                let fault = Fault::new(
+                    rpc::METHOD_NOT_FOUND,
+                    format!("there is no method {method:?}"),
+                );
+                rpc::answer::<()>(Some(id), Err(fault))
+            }
+        };
+        Ok(Reply::Json(answer))
+    }
+
+    async fn initialize(&self, id: &RawValue, params: Option<&RawValue>) -> Result<Reply, Gone> {
+        let asked: Initialize = match read(params) {
+            Ok(asked) => asked,
+            Err(fault) => return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))),
+        };
+        let agent = self.agent;
+        let welcome = ide::welcome(&asked.protocol_version);
+        let opened = self
+            .desk()
+            .ask(move |state| state.open_session(agent, asked.client_info))
+            .await?;
+        Ok(match opened {
+            Ok(session) => Reply::Welcome(session, rpc::answer(Some(id), Ok(welcome))),
+            Err(full) => {
+                let fault = Fault::new(rpc::TOO_MUCH, full.to_string());
+                Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))
+            }
+        })
+    }
+
+    async fn call(
+        &self,
+        id: &RawValue,
+        params: Option<&RawValue>,
+        found: &Found,
+        streams: bool,
+    ) -> Result<Reply, Gone> {
+        let outcome = match read::<ToolCall<'_>>(params) {
+            Ok(call) => match call.name.as_str() {
+                "openDiff" => match read_large(call.arguments).await {
+                    Ok(asked) => {
+                        let (result, opened) = self.open_diff(asked, found).await?;
+                        let json = rpc::answer(Some(id), Ok(result));
+                        return Ok(match opened {
+                            Some(proposal) if streams && !found.mailbox.is_listening() => {
+                                Reply::Stream(json, proposal)
+                            }
+                            _ => Reply::Json(json),
+                        });
+                    }
+                    Err(fault) => Err(fault),
+                },
+                "closeDiff" => match read::<CloseDiff>(call.arguments) {
+                    Ok(asked) => Ok(self.close_diff(asked, found).await?),
+                    Err(fault) => Err(fault),
+                },
+                other => Err(Fault::new(
+                    rpc::INVALID_PARAMS,
+                    format!("there is no tool {other:?}"),
+                )),
+            },
+            Err(fault) => Err(fault),
+        };
+        Ok(Reply::Json(rpc::answer(Some(id), outcome)))
+    }
+
+    /// Opens a proposal and returns at once; the verdict follows as a notification.
+    async fn open_diff(
+        &self,
+        asked: OpenDiff,
+        found: &Found,
+    ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let roots = self
+            .desk()
+            .ask(|state| state.workbench().roots().to_vec())
+            .await?;
+        let limit = self.server.endpoint.limits.original;
+        let path = asked.file_path.clone();
+        let original =
+            tokio::task::spawn_blocking(move || original::read(&path, &roots, limit)).await;
+        let (texts, standing) = match original {
+            Ok(Ok(original)) => (Texts::new(original, asked.new_content), Standing::Open),
+            Ok(Err(unshowable)) => {
+                let why = format!("{unshowable}; decide this edit in the agent's terminal");
+                if dialect(self.agent).refusal == Refusal::Error {
+                    return Ok((ToolResult::failed(why), None));
+                }
+                let texts = Texts::new(Original::Absent, asked.new_content);
+                (texts, Standing::TerminalOnly(why))
+            }
+            Err(_) => return Err(Gone),
+        };
+        self.propose(asked.file_path, texts, standing, found).await
+    }
+
+    async fn propose(
+        &self,
+        path: String,
+        texts: Texts,
+        standing: Standing,
+        found: &Found,
+    ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let session = found.id.clone();
+        let opened = self
+            .desk()
+            .ask(move |state| state.open_proposal(&session, path, texts, standing))
+            .await?;
+        Ok(match opened {
+            Ok(proposal) => (ToolResult::empty(), Some(proposal)),
+            Err(refused) if dialect(self.agent).refusal == Refusal::Error => (
+                ToolResult::failed(format!(
+                    "{refused}; decide this edit in the agent's terminal"
+                )),
+                None,
+            ),
+            Err(refused) => {
+                tracing::warn!(%refused, "a proposal is left to the agent's terminal");
+                (ToolResult::empty(), None)
+            }
+        })
+    }
+
+    async fn close_diff(&self, asked: CloseDiff, found: &Found) -> Result<ToolResult, Gone> {
+        let session = found.id.clone();
+        let text = self
+            .desk()
+            .ask(move |state| state.withdraw(&session, &asked.file_path))
+            .await?;
+        Ok(ToolResult::closed(text.as_deref()))
+    }
+
+    /// Answers a request that was too large to read, from the few fields that were seen of it.
+    async fn too_much(
+        &self,
+        gist: &skim::Gist,
+        excess: Excess,
+        found: Option<Found>,
+    ) -> Result<Response, Gone> {
+        let why = match excess {
+            Excess::Large { limit } => format!(
+                "the request is larger than the limit of {limit} bytes; decide this edit in the agent's terminal, or raise the limit (max-body)"
+            ),
+            Excess::Busy => "too much is being received at once; try again in a moment".to_owned(),
+        };
+        tracing::warn!(%why, "did not read a request");
+        let id: Option<Box<RawValue>> = gist
+            .id
+            .as_deref()
+            .and_then(|id| serde_json::from_str(id).ok());
+        let string = |raw: &Option<String>| {
+            raw.as_deref()
+                .and_then(|raw| serde_json::from_str::<String>(raw).ok())
+        };
+        let opens = string(&gist.method).as_deref() == Some("tools/call")
+            && string(&gist.tool).as_deref() == Some("openDiff");
+        if let (true, Refusal::Silence, Some(found), Some(path)) = (
+            opens,
+            dialect(self.agent).refusal,
+            &found,
+            string(&gist.file_path),
+        ) {
+            let texts = Texts::new(Original::Absent, String::new());
+            let (result, _) = self
+                .propose(path, texts, Standing::TerminalOnly(why), found)
+                .await?;
+            return Ok(json_body(rpc::answer(id.as_deref(), Ok(result))).into_response());
+        }
+        let fault = Fault::new(rpc::TOO_MUCH, why);
+        Ok(json_body(rpc::answer::<()>(id.as_deref(), Err(fault))).into_response())
+    }
+
+    async fn listen(&self, headers: &HeaderMap) -> Result<Response, Gone> {
+        if !accepts(headers, "text/event-stream", true) {
+            return Ok(problem(
+                StatusCode::NOT_ACCEPTABLE,
+                "this is an event stream; accept text/event-stream",
+            ));
+        }
+        let Some(found) = self.find(headers).await? else {
+            return Ok(no_session(headers));
+        };
+        let id = found.id.clone();
+        let stream = self.attach(&found, Kind::Listening);
+        self.desk().tell(State::stream_began);
+        let response = event_stream(feed::listening(self.connections(found), stream));
+        Ok(with_session(response, &id))
+    }
+
+    async fn leave(&self, headers: &HeaderMap) -> Result<Response, Gone> {
+        let Some(found) = self.find(headers).await? else {
+            return Ok(no_session(headers));
+        };
+        self.desk()
+            .ask(move |state| state.close_session(&found.id))
+            .await?;
+        Ok(StatusCode::OK.into_response())
+    }
+
+    /// The session that a request names, if it is one of this agent's.
+    async fn find(&self, headers: &HeaderMap) -> Result<Option<Found>, Gone> {
+        let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) else {
+            return Ok(None);
+        };
+        let id = SessionId::new(id);
+        let agent = self.agent;
+        self.desk()
+            .ask(move |state| {
+                let mailbox = state.mailbox(&id, agent)?;
+                Some(Found { id, mailbox })
+            })
+            .await
+    }
+
+    fn attach(&self, found: &Found, kind: Kind) -> StreamId {
+        let most = self.server.endpoint.limits.streams_per_session;
+        found.mailbox.attach(kind, most)
+    }
+
+    fn connections(&self, found: Found) -> Connections {
+        let endpoint = &self.server.endpoint;
+        Connections {
+            desk: endpoint.desk.clone(),
+            session: found.id,
+            mailbox: found.mailbox,
+            context: endpoint.desk.context(),
+            ending: endpoint.ending.clone(),
+            flushes: self.flushes.clone(),
+            keep_alive: endpoint.limits.keep_alive,
+        }
+    }
+
+    fn desk(&self) -> &Desk {
+        &self.server.endpoint.desk
+    }
+}
+
+/// Reads parameters.
+fn read<'a, T: serde::Deserialize<'a>>(raw: Option<&'a RawValue>) -> Result<T, Fault> {
+    let text = raw.map_or("{}", RawValue::get);
+    serde_json::from_str(text)
+        .map_err(|error| Fault::new(rpc::INVALID_PARAMS, format!("wrong parameters: {error}")))
+}
+
+/// Reads parameters that may hold a whole file.
+async fn read_large(raw: Option<&RawValue>) -> Result<OpenDiff, Fault> {
+    match raw {
+        Some(raw) if raw.get().len() > LARGE => {
+            let raw = raw.to_owned();
+            let parsed = tokio::task::spawn_blocking(move || read(Some(&raw))).await;
+            parsed.unwrap_or_else(|_| {
+                Err(Fault::new(
+                    rpc::INTERNAL_ERROR,
+                    "the companion is shutting down",
+                ))
+            })
+        }
+        raw => read(raw),
+    }
+}
+
+/// Whether `Accept` allows `kind`; `when_silent` is the answer if the header is absent.
+fn accepts(headers: &HeaderMap, kind: &str, when_silent: bool) -> bool {
+    let mut values = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .peekable();
+    if values.peek().is_none() {
+        return when_silent;
+    }
+    let (family, _) = kind.split_once('/').unwrap_or((kind, ""));
+    values
+        .flat_map(|value| value.split(','))
+        .filter_map(|range| range.split(';').next())
+        .map(str::trim)
+        .any(|range| {
+            range.eq_ignore_ascii_case(kind)
+                || range == "*/*"
+                || range.strip_suffix("/*") == Some(family)
+        })
+}
+
+fn json_body(json: Vec<u8>) -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        Bytes::from(json),
+    )
+}
+
+fn event_stream(body: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache, no-transform"),
+    ];
+    (headers, body).into_response()
+}
+
+fn with_session(mut response: Response, id: &SessionId) -> Response {
+    if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(SESSION, id);
+    }
+    response
+}
+
+/// A request without a session gets 400, one with an unknown session 404, which tells
+/// a client of the specification to initialize again.
+fn no_session(headers: &HeaderMap) -> Response {
+    if headers.contains_key(SESSION) {
+        problem(
+            StatusCode::NOT_FOUND,
+            "there is no such session; initialize again",
+        )
+    } else {
+        problem(
+            StatusCode::BAD_REQUEST,
+            "the request names no session; initialize first",
+        )
+    }
+}
+
+fn problem(status: StatusCode, why: &str) -> Response {
+    let body: Value = json!({ "jsonrpc": "2.0", "error": { "code": rpc::INVALID_REQUEST, "message": why }, "id": null });
+    (status, axum::Json(body)).into_response()
+}

@@ -1,0 +1,318 @@
+//! The companions of this user on this machine: where each keeps its state, and which are alive.
+//!
+//! Every companion owns one private folder. It holds a lock on a file in there for as long
+//! as it lives, so that whether it is alive is known from the operating system and not
+//! guessed from a process id that may belong to somebody else by now. The folder outlives
+//! the companion: one that is started again for the same roots takes up port, tokens,
+//! sessions and pending proposals from it.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::{Journal, Saved};
+use crate::token::{Token, random_hex};
+
+const RECORD: &str = "companion.json";
+const LOCK: &str = "lock";
+/// Largest record that is read.
+const LARGEST: u64 = 1 << 20;
+/// What nobody came back for in this time is cleared away.
+const EXPIRY: Duration = Duration::from_hours(7 * 24);
+/// A probe holds the lock for a moment; a companion that starts just then tries again.
+const TRIES: usize = 20;
+
+/// What is known of a companion, alive or not. Readable by its user only: it holds secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Its process.
+    pub pid: u32,
+    /// Where it listens.
+    pub port: u16,
+    /// The folders it serves.
+    pub roots: Vec<PathBuf>,
+    /// The editor's name as agents show it.
+    pub editor: String,
+    /// The version of the program.
+    pub version: String,
+    /// When it was started, in unix milliseconds.
+    pub started_at: u64,
+    /// What each agent presents, by the agent's slug.
+    pub tokens: Vec<(String, Token)>,
+    /// What the person's own commands present.
+    pub secret: Token,
+    /// The discovery files that it wrote.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why the registry cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A folder or file is not as it should be.
+    #[error(transparent)]
+    Private(#[from] private::Error),
+    /// The lock cannot be taken for a reason other than that somebody holds it.
+    #[error("cannot lock {path}: {source}")]
+    Lock {
+        /// The lock file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The system gives no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+    /// The journal's thread cannot be started.
+    #[error("cannot start the journal: {0}")]
+    Journal(std::io::Error),
+}
+
+/// All companions of this user.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    folder: PathBuf,
+}
+
+/// A folder that this process holds for its companion.
+#[derive(Debug)]
+pub struct Slot {
+    folder: PathBuf,
+    /// Held for as long as the companion lives.
+    _lock: File,
+}
+
+impl Registry {
+    /// The registry in `state`, the folder where this user's programs keep their state.
+    pub fn open(state: &Path) -> Result<Registry, Error> {
+        let folder = private::ensure_folder(state, &["outrigger", "companions"])?;
+        Ok(Registry { folder })
+    }
+
+    /// Takes the folder of the companion that served `roots` before, if it is not alive, or a new one.
+    pub fn claim(&self, roots: &[PathBuf]) -> Result<(Slot, Option<Record>), Error> {
+        for folder in self.folders() {
+            let Some(record) = read_record(&folder).filter(|record| record.roots == roots) else {
+                continue;
+            };
+            if let Some(slot) = Slot::hold(folder)? {
+                return Ok((slot, Some(record)));
+            }
+        }
+        let name = random_hex::<8>()?;
+        let folder = private::ensure_folder(&self.folder, &[&name])?;
+        match Slot::hold(folder.clone())? {
+            Some(slot) => Ok((slot, None)),
+            None => Err(Error::Lock {
+                path: folder.join(LOCK),
+                source: std::io::ErrorKind::WouldBlock.into(),
+            }),
+        }
+    }
+
+    /// The companions that are alive.
+    pub fn running(&self) -> Vec<Record> {
+        let alive = self.folders().into_iter().filter(|folder| is_held(folder));
+        let mut records: Vec<_> = alive.filter_map(|folder| read_record(&folder)).collect();
+        records.sort_by_key(|record| record.started_at);
+        records
+    }
+
+    /// The companion that serves `folder`: the one with the closest root, the youngest of several.
+    pub fn serving(&self, folder: &Path) -> Option<Record> {
+        self.running()
+            .into_iter()
+            .filter_map(|record| {
+                let depth = record
+                    .roots
+                    .iter()
+                    .filter(|root| folder.starts_with(root))
+                    .map(|root| root.components().count())
+                    .max()?;
+                Some((depth, record))
+            })
+            .max_by_key(|(depth, record)| (*depth, record.started_at))
+            .map(|(_, record)| record)
+    }
+
+    /// Companions that died without cleaning up after themselves. Folders that nobody came back
+    /// for in a week are removed on the way.
+    pub fn abandoned(&self) -> Vec<Record> {
+        let mut abandoned = Vec::new();
+        for folder in self.folders() {
+            // Holding the slot keeps a companion that starts just now from being taken for a dead one.
+            let Ok(Some(slot)) = Slot::hold(folder.clone()) else {
+                continue;
+            };
+            if is_expired(&folder) {
+                let _ = std::fs::remove_dir_all(&folder);
+            }
+            abandoned.extend(read_record(&folder));
+            drop(slot);
+        }
+        abandoned
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut folders: Vec<_> = folders.map(|entry| entry.path()).collect();
+        folders.sort();
+        folders
+    }
+}
+
+impl Slot {
+    fn hold(folder: PathBuf) -> Result<Option<Slot>, Error> {
+        let path = folder.join(LOCK);
+        let failed = |source| Error::Lock {
+            path: path.clone(),
+            source,
+        };
+        let lock = lock_file(&path).map_err(failed)?;
+        for _ in 0..TRIES {
+            match lock.try_lock() {
+                Ok(()) => {
+                    return Ok(Some(Slot {
+                        folder,
+                        _lock: lock,
+                    }));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes down what others need to find this companion, and a later run to take over.
+    pub fn record(&self, record: &Record) -> Result<(), Error> {
+        let json = serde_json::to_vec_pretty(record).unwrap_or_default();
+        Ok(private::write(&self.folder, RECORD, &json)?)
+    }
+
+    /// What the last holder of this slot left behind, and a journal to go on with.
+    pub fn journal(&self) -> Result<(Saved, Journal), Error> {
+        let saved = Journal::load(&self.folder);
+        let journal = Journal::open(&self.folder).map_err(Error::Journal)?;
+        Ok((saved, journal))
+    }
+}
+
+fn lock_file(path: &Path) -> std::io::Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+}
+
+fn is_held(folder: &Path) -> bool {
+    File::open(folder.join(LOCK))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn is_expired(folder: &Path) -> bool {
+    let written = std::fs::metadata(folder.join(RECORD)).and_then(|facts| facts.modified());
+    // A folder without a record belongs to a companion that did not get as far as writing one.
+    let Ok(written) = written else { return false };
+    SystemTime::now()
+        .duration_since(written)
+        .is_ok_and(|age| age > EXPIRY)
+}
+
+fn read_record(folder: &Path) -> Option<Record> {
+    let bytes = private::read(&folder.join(RECORD), LARGEST).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(roots: &[&str], started_at: u64) -> Record {
+        Record {
+            pid: 1,
+            port: 7,
+            roots: roots.iter().map(PathBuf::from).collect(),
+            editor: "none".into(),
+            version: "0".into(),
+            started_at,
+            tokens: Vec::new(),
+            secret: Token::random().unwrap(),
+            files: Vec::new(),
+        }
+    }
+
+    fn start(registry: &Registry, roots: &[&str], at: u64) -> (Slot, Option<Record>) {
+        let record = record(roots, at);
+        let (slot, previous) = registry.claim(&record.roots).unwrap();
+        slot.record(&record).unwrap();
+        (slot, previous)
+    }
+
+    #[test]
+    fn a_companion_is_alive_for_as_long_as_it_holds_its_slot() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let (slot, previous) = start(&registry, &["/w"], 1);
+        assert!(previous.is_none());
+        assert_eq!(registry.running().len(), 1);
+        assert!(registry.abandoned().is_empty());
+        drop(slot);
+        assert!(registry.running().is_empty());
+        assert_eq!(registry.abandoned().len(), 1);
+    }
+
+    #[test]
+    fn the_next_one_for_the_same_roots_takes_over_and_two_at_once_do_not_fight() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let (first, _) = start(&registry, &["/w"], 1);
+        let (second, previous) = start(&registry, &["/w"], 2);
+        assert!(previous.is_none());
+        assert_eq!(registry.running().len(), 2);
+        drop((first, second));
+        let (_third, previous) = start(&registry, &["/w"], 3);
+        assert!(previous.is_some());
+        let (_other, previous) = start(&registry, &["/v"], 4);
+        assert!(previous.is_none());
+    }
+
+    #[test]
+    fn a_folder_is_served_by_the_closest_root_then_by_the_youngest() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let _slots = [
+            start(&registry, &["/w"], 1),
+            start(&registry, &["/w/deep"], 2),
+            start(&registry, &["/w"], 3),
+        ];
+        let serving = |folder: &str| {
+            registry
+                .serving(Path::new(folder))
+                .map(|record| record.started_at)
+        };
+        assert_eq!(serving("/w/x"), Some(3));
+        assert_eq!(serving("/w/deep/x"), Some(2));
+        assert_eq!(serving("/w/deeper"), Some(3));
+        assert_eq!(serving("/elsewhere"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_are_for_this_user_only() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let (slot, _) = start(&registry, &["/w"], 1);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&slot.folder), 0o700);
+        assert_eq!(mode(&slot.folder.join(RECORD)), 0o600);
+    }
+}
