@@ -1,0 +1,89 @@
+//! Where things are kept for this user.
+
+use std::path::{Path, PathBuf};
+
+use companion::registry::{Record, Registry};
+
+use crate::args::Global;
+use crate::failure::{Failure, Kind};
+
+/// The folder where this user's programs keep their state.
+///
+/// It depends on the home folder and not on the login session, so that every terminal of the
+/// user, also one over SSH, finds the same companions.
+pub(crate) fn state(global: &Global) -> Result<PathBuf, Failure> {
+    match &global.state_dir {
+        Some(folder) => absolute(folder),
+        None => base("XDG_STATE_HOME", ".local/state"),
+    }
+}
+
+/// The person's configuration file, whether it exists or not.
+pub(crate) fn config_file() -> Option<PathBuf> {
+    match std::env::var_os("OUTRIGGER_CONFIG").filter(|path| !path.is_empty()) {
+        Some(path) => Some(path.into()),
+        None => Some(
+            base("XDG_CONFIG_HOME", ".config")
+                .ok()?
+                .join("outrigger")
+                .join("config.toml"),
+        ),
+    }
+}
+
+/// All companions of this user.
+pub(crate) fn registry(global: &Global) -> Result<Registry, Failure> {
+    let state = state(global)?;
+    Registry::open(&state).map_err(|error| {
+        Failure::other("cannot use the state folder", error)
+            .hint("choose another one with --state-dir")
+    })
+}
+
+/// The folder that a command is about, without links.
+pub(crate) fn current(global: &Global) -> Result<PathBuf, Failure> {
+    let folder = match &global.folder {
+        Some(folder) => absolute(folder)?,
+        None => std::env::current_dir()
+            .map_err(|error| Failure::other("cannot tell the current folder", error))?,
+    };
+    folder.canonicalize().map_err(|error| {
+        Failure::other(format!("cannot use the folder {}", folder.display()), error)
+    })
+}
+
+/// The companion that serves the folder that a command is about.
+pub(crate) fn companion(global: &Global) -> Result<Record, Failure> {
+    let folder = current(global)?;
+    registry(global)?.serving(&folder).ok_or_else(|| {
+        Failure::new(
+            Kind::NoCompanion,
+            format!("no companion serves {}", folder.display()),
+        )
+        .hint("start one with `outrigger` in that folder, or name another folder with --folder")
+    })
+}
+
+/// `path` as seen from the current folder; links stay as they are.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path)
+        .map_err(|error| Failure::other(format!("cannot use the path {}", path.display()), error))
+}
+
+fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
+    // The XDG rules say that a relative value counts as not set.
+    let set = std::env::var_os(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    set.or_else(|| {
+        Some(
+            std::env::home_dir()
+                .filter(|home| home.is_absolute())?
+                .join(below_home),
+        )
+    })
+    .ok_or_else(|| {
+        Failure::other("cannot tell your home folder", "HOME is not set")
+            .hint("set HOME, or choose a folder with --state-dir")
+    })
+}

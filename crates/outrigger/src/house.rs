@@ -1,0 +1,350 @@
+//! The house: a companion with everything that keeps it found, reachable and alive.
+//!
+//! It puts the crates together and holds no rules of its own: the desk, the endpoint for
+//! agents, the API for the person, and the discovery files.
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use beacon::{Announcement, IdeInfo, Stdio};
+use companion::desk::Desk;
+use companion::registry::{Record, Registry};
+use companion::{Ending, Limits, Token, mcp, server};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::MissedTickBehavior;
+use web::Order;
+use workbench::{Agent, Workbench};
+
+use crate::config::Config;
+use crate::failure::{Failure, Kind};
+use crate::keeper::{Keeper, Keeping};
+use crate::privacy::IgnoreFiles;
+
+/// How often the discovery files and the processes that we depend on are looked at.
+const ROUND: Duration = Duration::from_millis(500);
+/// How long agents are asked to wait before they come back after a planned restart.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What a house is opened with.
+pub(crate) struct Plan {
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) config: Config,
+    pub(crate) registry: Registry,
+    pub(crate) state: PathBuf,
+    /// The process that we live for, if there is one.
+    pub(crate) parent: Option<u32>,
+    /// The socket of the run that we continue, if we do.
+    pub(crate) socket: Option<std::net::TcpListener>,
+}
+
+/// An open house.
+pub(crate) struct House {
+    listener: TcpListener,
+    app: Router,
+    limits: Limits,
+    orders: mpsc::Receiver<Order>,
+    ending: watch::Sender<Ending>,
+    desk: Desk,
+    keeper: Keeper,
+}
+
+/// Why a house was left.
+pub(crate) enum Departure {
+    /// For good.
+    Exit,
+    /// To come back at once on the same socket.
+    Restart(std::net::TcpListener),
+}
+
+impl House {
+    /// Opens a house. When this returns, agents can find it and connect.
+    pub(crate) fn open(plan: Plan) -> Result<House, Failure> {
+        let Plan {
+            roots,
+            config,
+            registry,
+            state,
+            parent,
+            socket,
+        } = plan;
+        if let Some(pid) = parent
+            && !beacon::process::exists(pid)
+        {
+            return Err(Failure::new(
+                Kind::Start,
+                format!("there is no process {pid} to live for (--parent)"),
+            ));
+        }
+        let mut ignore_files = IgnoreFiles::new(roots.clone(), config.patterns());
+        let privacy = ignore_files.changed().transpose().map_err(|bad| {
+            Failure::new(Kind::Configuration, bad.to_string())
+                .hint("patterns are written as in .gitignore")
+        })?;
+        // The first look always yields a filter.
+        let Some(privacy) = privacy else {
+            return Err(Failure::new(
+                Kind::Start,
+                "no privacy filter could be built",
+            ));
+        };
+
+        let (slot, previous) = registry.claim(&roots).map_err(cannot_start)?;
+        for abandoned in registry.abandoned() {
+            clear_leftovers(&abandoned);
+        }
+        let listener = listen(socket, &config, previous.as_ref())?;
+        let port = listener.local_addr().map_err(cannot_start)?.port();
+        if let Some(previous) = previous.as_ref().filter(|previous| previous.port != port) {
+            clear_leftovers(previous);
+        }
+        let tokens = tokens(previous.as_ref())?;
+        let secret = match previous {
+            Some(previous) => previous.secret,
+            None => Token::random().map_err(cannot_start)?,
+        };
+
+        let limits = config.limits();
+        let (saved, journal) = slot.journal().map_err(cannot_start)?;
+        let desk = Desk::start(
+            Workbench::new(roots.clone(), privacy),
+            saved,
+            journal,
+            limits.clone(),
+        );
+        let (ending, ended) = watch::channel(Ending::No);
+        let (order, orders) = mpsc::channel(16);
+        let agents = config.agents.value.clone();
+        let let_in = tokens
+            .iter()
+            .filter(|(agent, _)| *agent == Agent::Unnamed || agents.contains(agent));
+        let app = mcp::router(mcp::Endpoint {
+            port,
+            tokens: let_in.cloned().collect(),
+            desk: desk.clone(),
+            ending: ended,
+            limits: limits.clone(),
+        })
+        .merge(web::router(web::Api {
+            port,
+            editor: config.name.value.clone(),
+            secret: secret.clone(),
+            desk: desk.clone(),
+            orders: order,
+            body: limits.body,
+        }));
+
+        let own = std::process::id();
+        let announcement = Announcement {
+            port,
+            roots: roots.clone(),
+            ide: IdeInfo {
+                name: slug(&config.name.value),
+                display_name: config.name.value.clone(),
+            },
+            tokens: tokens
+                .iter()
+                .map(|(agent, token)| (*agent, token.expose().to_owned()))
+                .collect(),
+            serves: parent.unwrap_or(own),
+            stdio: stdio(&state),
+        };
+        let record = Record {
+            pid: own,
+            port,
+            roots,
+            editor: config.name.value.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            started_at: now(),
+            tokens: tokens
+                .iter()
+                .map(|(agent, token)| (agent.slug().to_owned(), token.clone()))
+                .collect(),
+            secret,
+            files: Vec::new(),
+        };
+        let keeper = Keeper::new(Keeping {
+            record,
+            slot,
+            announcement,
+            agents,
+            ignore_files,
+            parent,
+            desk: desk.clone(),
+        });
+        for problem in keeper.problems() {
+            tracing::warn!("{problem}");
+        }
+        Ok(House {
+            listener,
+            app,
+            limits,
+            orders,
+            ending,
+            desk,
+            keeper,
+        })
+    }
+
+    /// What keeps the house found, for those who run it.
+    pub(crate) fn keeper(&mut self) -> &mut Keeper {
+        &mut self.keeper
+    }
+
+    /// Lives until `stop` resolves, somebody orders an end, or the process we live for is gone.
+    pub(crate) async fn live(self, stop: impl Future<Output = ()>) -> Departure {
+        let House {
+            listener,
+            app,
+            limits,
+            mut orders,
+            ending,
+            desk,
+            mut keeper,
+        } = self;
+        let (close, closed) = oneshot::channel::<()>();
+        let serving = tokio::spawn(async move {
+            let closed = async { drop(closed.await) };
+            server::serve(&listener, app, &limits, closed).await;
+            listener
+        });
+        let mut stop = pin!(stop);
+        let mut round = tokio::time::interval(ROUND);
+        round.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let end = loop {
+            tokio::select! {
+                () = &mut stop => break Ending::Exit,
+                _ = round.tick() => if !keeper.make_round() {
+                    break Ending::Exit;
+                },
+                // The API holds the other end for as long as the server runs.
+                Some(order) = orders.recv() => match order {
+                    Order::Restart => break Ending::Restart { retry: RETRY },
+                    Order::Stop => break Ending::Exit,
+                    other => keeper.obey(other),
+                },
+            }
+        };
+        // The files go first: nobody should find a house that is being left.
+        if end == Ending::Exit {
+            keeper.put_out();
+        }
+        ending.send_replace(end);
+        let _ = close.send(());
+        let listener = serving
+            .await
+            .ok()
+            .and_then(|listener| listener.into_std().ok());
+        let returning = end != Ending::Exit;
+        let _ = desk.ask(move |state| state.settle(returning)).await;
+        match (end, listener) {
+            (Ending::Restart { .. }, Some(listener)) => {
+                keeper.leave_the_light_on();
+                Departure::Restart(listener)
+            }
+            _ => Departure::Exit,
+        }
+    }
+}
+
+/// Finds a socket: the one that was handed over, the port that was asked for, the one that was
+/// used for these folders before, or any.
+fn listen(
+    handed: Option<std::net::TcpListener>,
+    config: &Config,
+    previous: Option<&Record>,
+) -> Result<TcpListener, Failure> {
+    let bind = |port| std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let socket = match (handed, config.port.value) {
+        (Some(socket), _) => Ok(socket),
+        (None, Some(port)) => bind(port).map_err(|error| {
+            let origin = &config.port.origin;
+            Failure::new(
+                Kind::Start,
+                format!("cannot listen on port {port} ({origin}): {error}"),
+            )
+            .hint("stop the program that uses it, or leave the port out to take any free one")
+        }),
+        (None, None) => {
+            // Agents that are still there look for the old port, and old ones for no other.
+            let before = previous.and_then(|previous| bind(previous.port).ok());
+            before.map_or_else(|| bind(0).map_err(cannot_start), Ok)
+        }
+    }?;
+    socket.set_nonblocking(true).map_err(cannot_start)?;
+    TcpListener::from_std(socket).map_err(cannot_start)
+}
+
+/// Removes what a run that crashed could not remove itself.
+fn clear_leftovers(of: &Record) {
+    let tokens: Vec<_> = of
+        .tokens
+        .iter()
+        .map(|(_, token)| token.expose().to_owned())
+        .collect();
+    for file in beacon::leftovers::clear(&of.files, &tokens) {
+        tracing::info!(path = %file.display(), "removed a leftover of an earlier run");
+    }
+}
+
+const HOLDERS: [Agent; 3] = [Agent::Qwen, Agent::Gemini, Agent::Unnamed];
+
+/// A token for every agent: the one that it had before, or a new one.
+fn tokens(previous: Option<&Record>) -> Result<Vec<(Agent, Token)>, Failure> {
+    HOLDERS
+        .into_iter()
+        .map(|agent| {
+            let known = previous
+                .and_then(|record| record.tokens.iter().find(|(slug, _)| slug == agent.slug()));
+            let token = match known {
+                Some((_, token)) => token.clone(),
+                None => Token::random().map_err(cannot_start)?,
+            };
+            Ok((agent, token))
+        })
+        .collect()
+}
+
+/// How an agent that cannot reach the port can start a bridge to us.
+///
+/// Agents pass hardly any variable on to such a child, so the state folder is an argument.
+fn stdio(state: &Path) -> Option<Stdio> {
+    let command = std::env::current_exe().ok()?.to_str()?.to_owned();
+    let args = ["--state-dir", state.to_str()?, "bridge"];
+    Some(Stdio {
+        command,
+        args: args.map(str::to_owned).to_vec(),
+    })
+}
+
+/// The editor's name as programs write it: lower case, no spaces.
+///
+/// It must not be the name of an editor that agents have an installer for, or they would
+/// offer to install that editor's own extension.
+fn slug(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words: Vec<_> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        "outrigger".into()
+    } else {
+        words.join("-")
+    }
+}
+
+fn cannot_start(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::Start, format!("cannot start the companion: {error}"))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,137 @@
+//! `outrigger serve`: a companion without an editor.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::args::{Global, Serve};
+use crate::config::{Config, Sources};
+use crate::failure::{Failure, Kind};
+use crate::folders;
+use crate::house::{Departure, House, Plan};
+use crate::{resume, signals};
+
+/// What `--json` prints when the companion is ready. It holds no token.
+#[derive(Serialize)]
+struct Ready<'a> {
+    pid: u32,
+    port: u16,
+    roots: &'a [PathBuf],
+    version: &'a str,
+}
+
+pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> {
+    let socket = resume::taken_over();
+    let resumed = socket.is_some();
+    let plan = plan(global, args, socket)?;
+    crate::log_to_stderr(plan.config.log.value);
+    for warning in &plan.config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let runtime = crate::runtime()?;
+    let departure = runtime.block_on(async {
+        let mut house = House::open(plan)?;
+        let remover = house.keeper().remover();
+        crate::on_panic(move || remover.remove());
+        if !resumed {
+            announce(&house.keeper().record().clone(), args.json);
+        }
+        Ok::<_, Failure>(house.live(signals::end()).await)
+    })?;
+    drop(runtime);
+    match departure {
+        Departure::Exit => Ok(ExitCode::SUCCESS),
+        Departure::Restart(listener) => Err(resume::hand_over(listener)),
+    }
+}
+
+/// What was typed, made into a plan.
+pub(crate) fn plan(
+    global: &Global,
+    args: &Serve,
+    socket: Option<std::net::TcpListener>,
+) -> Result<Plan, Failure> {
+    let roots = roots(global, args)?;
+    Ok(Plan {
+        config: config(args, &roots)?,
+        roots,
+        registry: folders::registry(global)?,
+        state: folders::state(global)?,
+        parent: args.parent,
+        socket,
+    })
+}
+
+/// `outrigger config`.
+pub(crate) fn show_config(global: &Global, args: &Serve) -> Result<ExitCode, Failure> {
+    let roots = roots(global, args)?;
+    crate::output::print(&config(args, &roots)?.to_string());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(args: &Serve, roots: &[PathBuf]) -> Result<Config, Failure> {
+    Config::load(&Sources {
+        flags: args,
+        variable: &|name| std::env::var(name).ok(),
+        user_file: folders::config_file(),
+        roots,
+    })
+}
+
+/// The folders to serve, without links, each once.
+fn roots(global: &Global, args: &Serve) -> Result<Vec<PathBuf>, Failure> {
+    let mut roots = Vec::new();
+    for dir in &args.dirs {
+        let root = folders::absolute(dir)?.canonicalize();
+        let root = root.map_err(|error| no_folder(dir.display(), error))?;
+        if !root.is_dir() {
+            return Err(no_folder(dir.display(), "it is not a folder"));
+        }
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    if roots.is_empty() {
+        roots.push(folders::current(global)?);
+    }
+    Ok(roots)
+}
+
+fn no_folder(dir: impl std::fmt::Display, why: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::Start, format!("cannot serve {dir}: {why}"))
+        .hint("name an existing folder, or none for the current one")
+}
+
+fn announce(record: &companion::registry::Record, json: bool) {
+    if json {
+        let ready = Ready {
+            pid: record.pid,
+            port: record.port,
+            roots: &record.roots,
+            version: &record.version,
+        };
+        let line = serde_json::to_string(&ready).unwrap_or_default();
+        // A reader that has gone away does not stop the companion.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    } else {
+        let roots: Vec<_> = record
+            .roots
+            .iter()
+            .map(|root| root.display().to_string())
+            .collect();
+        eprintln!(
+            "outrigger {} serves {} on port {}",
+            record.version,
+            roots.join(", "),
+            record.port
+        );
+        eprintln!(
+            "  run `qwen` or `gemini` in this folder (the first time, say `/ide enable` there);"
+        );
+        eprintln!(
+            "  `outrigger status` shows who is connected, `outrigger proposals` what they want to change."
+        );
+    }
+}
