@@ -1,0 +1,91 @@
+//! Installs what the tests need: system packages, the published agents, cargo-deny.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::chore::{self, Chore};
+
+/// Programs that the tests use, and the Debian package that has each.
+const PROGRAMS: [(&str, &str); 2] = [
+    ("npm", "npm"),
+    // Agents walk the process tree with it.
+    ("ps", "procps"),
+];
+
+const DENY: &str = "0.20.2";
+
+/// Where the published agents are installed.
+pub(crate) fn folder() -> PathBuf {
+    std::env::var_os("OUTRIGGER_CLIENTS")
+        .map_or_else(|| chore::target().join("clients"), PathBuf::from)
+}
+
+/// Installs everything that is not there yet.
+pub(crate) fn install() -> Result<()> {
+    provide_programs()?;
+    for (name, packages) in testkit::SETS {
+        let set = folder().join(name);
+        let done = set.join(".installed");
+        let wanted = packages.join("\n");
+        if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
+            continue;
+        }
+        fs::create_dir_all(&set).with_context(|| format!("cannot create {}", set.display()))?;
+        // Without a manifest of its own npm would install into a folder further up.
+        fs::write(set.join("package.json"), "{\"private\":true}\n")?;
+        Chore::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .args(["--omit=optional", "--save-exact", "--loglevel=error"])
+            .args(*packages)
+            .inside(&set)
+            .run()?;
+        fs::write(done, wanted)?;
+    }
+    Ok(())
+}
+
+/// Installs cargo-deny unless it is there.
+pub(crate) fn provide_deny() -> Result<()> {
+    if chore::is_there("cargo-deny") {
+        return Ok(());
+    }
+    Chore::cargo(["install", "cargo-deny", "--locked", "--version", DENY]).run()
+}
+
+fn provide_programs() -> Result<()> {
+    let missing: Vec<_> = PROGRAMS
+        .iter()
+        .filter(|(program, _)| !chore::is_there(program))
+        .map(|(_, package)| *package)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !chore::is_there("apt-get") {
+        bail!(
+            "install these programs, then run this again: {}",
+            missing.join(", ")
+        );
+    }
+    as_root("apt-get").arg("update").run()?;
+    as_root("apt-get")
+        .args(["install", "--yes", "--no-install-recommends"])
+        .args(missing)
+        .set("DEBIAN_FRONTEND", "noninteractive")
+        .run()
+}
+
+fn as_root(program: &str) -> Chore {
+    if chore::is_there("sudo") && !is_root() {
+        Chore::new("sudo").arg(program)
+    } else {
+        Chore::new(program)
+    }
+}
+
+fn is_root() -> bool {
+    let id = std::process::Command::new("id").arg("-u").output();
+    id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
+}
