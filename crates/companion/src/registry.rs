@@ -6,6 +6,7 @@
 //! the companion: one that is started again for the same roots takes up port, tokens,
 //! sessions and pending proposals from it.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -45,6 +46,9 @@ pub struct Record {
     pub secret: Token,
     /// The discovery files that it wrote.
     pub files: Vec<PathBuf>,
+    /// Processes that agents may take for their editor, each with the time it was started.
+    #[serde(default)]
+    pub guests: BTreeMap<u32, Option<u64>>,
 }
 
 /// Why the registry cannot be used.
@@ -96,13 +100,13 @@ impl Registry {
             let Some(record) = read_record(&folder).filter(|record| record.roots == roots) else {
                 continue;
             };
-            if let Some(slot) = Slot::hold(folder)? {
+            if let Some(slot) = Slot::hold(folder, TRIES)? {
                 return Ok((slot, Some(record)));
             }
         }
         let name = random_hex::<8>()?;
         let folder = private::ensure_folder(&self.folder, &[&name])?;
-        match Slot::hold(folder.clone())? {
+        match Slot::hold(folder.clone(), TRIES)? {
             Some(slot) => Ok((slot, None)),
             None => Err(Error::Lock {
                 path: folder.join(LOCK),
@@ -142,7 +146,7 @@ impl Registry {
         let mut abandoned = Vec::new();
         for folder in self.folders() {
             // Holding the slot keeps a companion that starts just now from being taken for a dead one.
-            let Ok(Some(slot)) = Slot::hold(folder.clone()) else {
+            let Ok(Some(slot)) = Slot::hold(folder.clone(), 1) else {
                 continue;
             };
             if is_expired(&folder) {
@@ -167,14 +171,15 @@ impl Registry {
 }
 
 impl Slot {
-    fn hold(folder: PathBuf) -> Result<Option<Slot>, Error> {
+    /// Takes the lock if it is free, trying `tries` times.
+    fn hold(folder: PathBuf, tries: usize) -> Result<Option<Slot>, Error> {
         let path = folder.join(LOCK);
         let failed = |source| Error::Lock {
             path: path.clone(),
             source,
         };
         let lock = lock_file(&path).map_err(failed)?;
-        for _ in 0..TRIES {
+        for left in (0..tries).rev() {
             match lock.try_lock() {
                 Ok(()) => {
                     return Ok(Some(Slot {
@@ -182,7 +187,10 @@ impl Slot {
                         _lock: lock,
                     }));
                 }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+                Err(TryLockError::WouldBlock) if left > 0 => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
         }
@@ -245,6 +253,7 @@ mod tests {
             tokens: Vec::new(),
             secret: Token::random().unwrap(),
             files: Vec::new(),
+            guests: BTreeMap::new(),
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 /// Options that every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Where companions keep their state [default: $XDG_STATE_HOME or ~/.local/state].
+    /// Where companions keep their state [default: `$XDG_STATE_HOME` or `~/.local/state`].
     #[arg(
         long,
         global = true,
@@ -103,11 +103,18 @@ pub(crate) enum Command {
     Man,
     /// The process between a launcher and an agent's shell.
     #[command(name = "__between", hide = true)]
-    Between {
-        /// The agent's command line.
-        #[arg(last = true, required = true)]
-        command: Vec<String>,
-    },
+    Between(Inner),
+    /// The process that an agent takes for its shell.
+    #[command(name = "__shell", hide = true)]
+    Shell(Inner),
+}
+
+/// The rest of a command line that is passed on.
+#[derive(Debug, Args)]
+pub(crate) struct Inner {
+    /// The agent's command line.
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<String>,
 }
 
 /// How to run a companion.

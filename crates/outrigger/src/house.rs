@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 use web::Order;
-use workbench::{Agent, Workbench};
+use workbench::{Agent, Privacy, Workbench};
 
 use crate::config::Config;
 use crate::failure::{Failure, Kind};
@@ -75,23 +75,11 @@ impl House {
         if let Some(pid) = parent
             && !beacon::process::exists(pid)
         {
-            return Err(Failure::new(
-                Kind::Start,
-                format!("there is no process {pid} to live for (--parent)"),
-            ));
+            let message = format!("there is no process {pid} to live for (--parent)");
+            return Err(Failure::new(Kind::Start, message));
         }
         let mut ignore_files = IgnoreFiles::new(roots.clone(), config.patterns());
-        let privacy = ignore_files.changed().transpose().map_err(|bad| {
-            Failure::new(Kind::Configuration, bad.to_string())
-                .hint("patterns are written as in .gitignore")
-        })?;
-        // The first look always yields a filter.
-        let Some(privacy) = privacy else {
-            return Err(Failure::new(
-                Kind::Start,
-                "no privacy filter could be built",
-            ));
-        };
+        let privacy = first_privacy(&mut ignore_files)?;
 
         let (slot, previous) = registry.claim(&roots).map_err(cannot_start)?;
         for abandoned in registry.abandoned() {
@@ -99,83 +87,51 @@ impl House {
         }
         let listener = listen(socket, &config, previous.as_ref())?;
         let port = listener.local_addr().map_err(cannot_start)?.port();
-        if let Some(previous) = previous.as_ref().filter(|previous| previous.port != port) {
-            clear_leftovers(previous);
-        }
-        let tokens = tokens(previous.as_ref())?;
-        let secret = match previous {
-            Some(previous) => previous.secret,
-            None => Token::random().map_err(cannot_start)?,
-        };
+        let record = record(port, roots, &config, previous.as_ref())?;
 
         let limits = config.limits();
         let (saved, journal) = slot.journal().map_err(cannot_start)?;
-        let desk = Desk::start(
-            Workbench::new(roots.clone(), privacy),
-            saved,
-            journal,
-            limits.clone(),
-        );
+        let workbench = Workbench::new(record.roots.clone(), privacy);
+        let desk = Desk::start(workbench, saved, journal, limits.clone());
         let (ending, ended) = watch::channel(Ending::No);
         let (order, orders) = mpsc::channel(16);
-        let agents = config.agents.value.clone();
-        let let_in = tokens
-            .iter()
-            .filter(|(agent, _)| *agent == Agent::Unnamed || agents.contains(agent));
+        let agents = config.agents.value;
+        let let_in = HOLDERS
+            .into_iter()
+            .filter(|agent| *agent == Agent::Unnamed || agents.contains(agent));
         let app = mcp::router(mcp::Endpoint {
             port,
-            tokens: let_in.cloned().collect(),
+            tokens: let_in
+                .filter_map(|agent| Some((agent, token(&record, agent)?.clone())))
+                .collect(),
             desk: desk.clone(),
             ending: ended,
             limits: limits.clone(),
         })
         .merge(web::router(web::Api {
             port,
-            editor: config.name.value.clone(),
-            secret: secret.clone(),
+            editor: record.editor.clone(),
+            secret: record.secret.clone(),
             desk: desk.clone(),
             orders: order,
             body: limits.body,
         }));
-
-        let own = std::process::id();
-        let announcement = Announcement {
-            port,
-            roots: roots.clone(),
-            ide: IdeInfo {
-                name: slug(&config.name.value),
-                display_name: config.name.value.clone(),
-            },
-            tokens: tokens
-                .iter()
-                .map(|(agent, token)| (*agent, token.expose().to_owned()))
-                .collect(),
-            serves: parent.unwrap_or(own),
-            stdio: stdio(&state),
-        };
-        let record = Record {
-            pid: own,
-            port,
-            roots,
-            editor: config.name.value.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            started_at: now(),
-            tokens: tokens
-                .iter()
-                .map(|(agent, token)| (agent.slug().to_owned(), token.clone()))
-                .collect(),
-            secret,
-            files: Vec::new(),
-        };
         let keeper = Keeper::new(Keeping {
+            announcement: announcement(&record, &state, parent),
             record,
             slot,
-            announcement,
             agents,
             ignore_files,
             parent,
             desk: desk.clone(),
         });
+        if let Some(mut previous) = previous {
+            // What the run before wrote and this one has not written again names processes that are gone.
+            previous
+                .files
+                .retain(|file| !keeper.record().files.contains(file));
+            clear_leftovers(&previous);
+        }
         for problem in keeper.problems() {
             tracing::warn!("{problem}");
         }
@@ -291,22 +247,74 @@ fn clear_leftovers(of: &Record) {
     }
 }
 
+/// The privacy filter to start with. A mistake in a pattern is an error here, because to go on
+/// without it would share what the person wanted to keep.
+fn first_privacy(ignore_files: &mut IgnoreFiles) -> Result<Privacy, Failure> {
+    match ignore_files.changed() {
+        Some(Ok(privacy)) => Ok(privacy),
+        Some(Err(bad)) => Err(Failure::new(Kind::Configuration, bad.to_string())
+            .hint("patterns are written as in .gitignore")),
+        None => Err(cannot_start("no privacy filter could be built")),
+    }
+}
+
+/// Everybody who may have a token.
 const HOLDERS: [Agent; 3] = [Agent::Qwen, Agent::Gemini, Agent::Unnamed];
 
-/// A token for every agent: the one that it had before, or a new one.
-fn tokens(previous: Option<&Record>) -> Result<Vec<(Agent, Token)>, Failure> {
-    HOLDERS
+/// What is to be known of this companion: new, or with the secrets and guests of the run before.
+fn record(
+    port: u16,
+    roots: Vec<PathBuf>,
+    config: &Config,
+    previous: Option<&Record>,
+) -> Result<Record, Failure> {
+    let kept_or_new = |kept: Option<&Token>| match kept {
+        Some(token) => Ok(token.clone()),
+        None => Token::random().map_err(cannot_start),
+    };
+    let tokens = HOLDERS.into_iter().map(|agent| {
+        let kept = previous.and_then(|previous| token(previous, agent));
+        Ok((agent.slug().to_owned(), kept_or_new(kept)?))
+    });
+    Ok(Record {
+        pid: std::process::id(),
+        port,
+        roots,
+        editor: config.name.value.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        started_at: now(),
+        tokens: tokens.collect::<Result<_, Failure>>()?,
+        secret: kept_or_new(previous.map(|previous| &previous.secret))?,
+        files: Vec::new(),
+        guests: previous
+            .map(|previous| previous.guests.clone())
+            .unwrap_or_default(),
+    })
+}
+
+fn token(record: &Record, agent: Agent) -> Option<&Token> {
+    record
+        .tokens
+        .iter()
+        .find(|(slug, _)| slug == agent.slug())
+        .map(|(_, token)| token)
+}
+
+fn announcement(record: &Record, state: &Path, parent: Option<u32>) -> Announcement {
+    let tokens = HOLDERS
         .into_iter()
-        .map(|agent| {
-            let known = previous
-                .and_then(|record| record.tokens.iter().find(|(slug, _)| slug == agent.slug()));
-            let token = match known {
-                Some((_, token)) => token.clone(),
-                None => Token::random().map_err(cannot_start)?,
-            };
-            Ok((agent, token))
-        })
-        .collect()
+        .filter_map(|agent| Some((agent, token(record, agent)?.expose().to_owned())));
+    Announcement {
+        port: record.port,
+        roots: record.roots.clone(),
+        ide: IdeInfo {
+            name: slug(&record.editor),
+            display_name: record.editor.clone(),
+        },
+        tokens: tokens.collect(),
+        serves: parent.unwrap_or(record.pid),
+        stdio: stdio(state),
+    }
 }
 
 /// How an agent that cannot reach the port can start a bridge to us.

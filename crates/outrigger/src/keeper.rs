@@ -4,8 +4,6 @@
 //! agents take for their editor are still there, whether the workspace's ignore files have
 //! changed, and whether the process that the companion lives for is gone.
 
-use std::collections::BTreeMap;
-
 use beacon::{Announcement, Beacon, Remover, Surroundings, process};
 use companion::desk::Desk;
 use companion::registry::{Record, Slot};
@@ -30,8 +28,6 @@ pub(crate) struct Keeper {
     beacon: Beacon,
     /// The processes that were candidates from the start.
     pids: Vec<u32>,
-    /// Processes that came later, with the time they were started, until they end.
-    guests: BTreeMap<u32, Option<u64>>,
     parent: Option<(u32, Option<u64>)>,
 }
 
@@ -43,11 +39,13 @@ impl Keeper {
         let mut keeper = Keeper {
             beacon: Beacon::light(Surroundings::capture(), &with.agents, announcement, &pids),
             pids,
-            guests: BTreeMap::new(),
             parent: with.parent.map(|pid| (pid, process::started(pid))),
             with,
         };
-        keeper.write_record();
+        // Some guests of the run before may still be there.
+        let guests = &mut keeper.with.record.guests;
+        guests.retain(|pid, started| is_same(*pid, *started));
+        keeper.guests_changed();
         keeper
     }
 
@@ -78,7 +76,8 @@ impl Keeper {
 
     /// Lets agents below the process `pid` find us, until it ends.
     pub(crate) fn host(&mut self, pid: u32) {
-        self.guests.insert(pid, process::started(pid));
+        let guests = &mut self.with.record.guests;
+        guests.insert(pid, process::started(pid));
         self.guests_changed();
     }
 
@@ -103,9 +102,10 @@ impl Keeper {
             tracing::info!(pid, "the process that this companion lives for has ended");
             return false;
         }
-        let before = self.guests.len();
-        self.guests.retain(|pid, started| is_same(*pid, *started));
-        if self.guests.len() != before {
+        let guests = &mut self.with.record.guests;
+        let before = guests.len();
+        guests.retain(|pid, started| is_same(*pid, *started));
+        if guests.len() != before {
             self.guests_changed();
         }
         for healed in self.beacon.heal() {
@@ -133,12 +133,8 @@ impl Keeper {
     }
 
     fn guests_changed(&mut self) {
-        let pids: Vec<_> = self
-            .pids
-            .iter()
-            .chain(self.guests.keys())
-            .copied()
-            .collect();
+        let guests = self.with.record.guests.keys();
+        let pids: Vec<_> = self.pids.iter().chain(guests).copied().collect();
         self.beacon.set_pids(&pids);
         self.write_record();
     }

@@ -34,7 +34,8 @@ fn run_command(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(Command::Serve(args)) => serve::serve(global, args),
         Some(Command::Config(args)) => serve::show_config(global, args),
         Some(Command::Run(args)) => run::run(global, args),
-        Some(Command::Between { command }) => run::between(command),
+        Some(Command::Between(inner)) => run::between(&inner.command),
+        Some(Command::Shell(inner)) => run::shell(&inner.command),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "outrigger", &mut script);

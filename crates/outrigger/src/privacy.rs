@@ -51,7 +51,7 @@ impl IgnoreFiles {
             }
             match std::fs::read(&file) {
                 Ok(bytes) => {
-                    texts.push((root.clone(), String::from_utf8_lossy(&bytes).into_owned()))
+                    texts.push((root.clone(), String::from_utf8_lossy(&bytes).into_owned()));
                 }
                 Err(error) => {
                     tracing::warn!(%error, path = %file.display(), "cannot read the patterns; nothing of this folder is shared");

@@ -28,7 +28,7 @@ pub(crate) fn taken_over() -> Option<TcpListener> {
 
 /// Becomes the program that is installed now. Returns only if that fails.
 #[cfg(unix)]
-pub(crate) fn hand_over(listener: TcpListener) -> Failure {
+pub(crate) fn hand_over(listener: &TcpListener) -> Failure {
     use std::os::unix::process::CommandExt;
 
     let failed = |why: &dyn std::fmt::Display| {
@@ -39,7 +39,7 @@ pub(crate) fn hand_over(listener: TcpListener) -> Failure {
         Ok(address) => address.port(),
         Err(error) => return failed(&error),
     };
-    if let Err(error) = rustix::stdio::dup2_stdin(&listener) {
+    if let Err(error) = rustix::stdio::dup2_stdin(listener) {
         return failed(&error);
     }
     let program = match program() {
@@ -72,8 +72,7 @@ pub(crate) fn taken_over() -> Option<TcpListener> {
 
 /// Starts the program that is installed now as a process of its own.
 #[cfg(not(unix))]
-pub(crate) fn hand_over(listener: TcpListener) -> Failure {
-    drop(listener);
+pub(crate) fn hand_over(_listener: &TcpListener) -> Failure {
     let started = std::env::current_exe().and_then(|program| {
         std::process::Command::new(program)
             .args(std::env::args_os().skip(1))

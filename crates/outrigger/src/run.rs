@@ -4,6 +4,9 @@
 //! grandparent of the nearest shell above them. So the agent is started as
 //! *launcher → between → shell → agent*, and the launcher's id is put into the files. The
 //! environment does the rest for versions that read only that.
+//!
+//! Agents know a shell by its name alone, and a real one would not pass signals on to its
+//! child. So the shell is this program too, under the name of `sh`.
 
 use std::process::{ExitCode, ExitStatus, Stdio};
 
@@ -15,9 +18,6 @@ use crate::commands::client;
 use crate::failure::{Failure, Kind};
 use crate::house::House;
 use crate::{folders, serve};
-
-/// Keeps the shell alive: a shell that runs a single command would become that command.
-const SHELL_SCRIPT: &str = r#""$@"; exit $?"#;
 
 pub(crate) fn run(global: &Global, args: &Run) -> Result<ExitCode, Failure> {
     let folder = folders::current(global)?;
@@ -55,14 +55,10 @@ async fn launch(
     args: &Run,
     variables: &wire::Environment,
 ) -> Result<ExitCode, Failure> {
-    let program =
-        std::env::current_exe().map_err(|error| Failure::other("cannot find myself", error))?;
-    let mut command = Command::new(program);
+    let mut command = myself("outrigger", "__between", &args.command)?;
     command
-        .args(["__between", "--"])
-        .args(&args.command)
-        .envs(variables);
-    command.current_dir(folders::current(global)?);
+        .envs(variables)
+        .current_dir(folders::current(global)?);
     if args.like_vscode {
         command.env("TERM_PROGRAM", "vscode");
     }
@@ -71,20 +67,38 @@ async fn launch(
 
 /// The process between the launcher and the shell.
 pub(crate) fn between(command: &[String]) -> Result<ExitCode, Failure> {
-    crate::runtime()?.block_on(async {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", SHELL_SCRIPT, "sh"]).args(command);
-        wait(shell).await
-    })
+    crate::runtime()?.block_on(wait(myself("sh", "__shell", command)?))
+}
+
+/// The process that agents take for their shell.
+pub(crate) fn shell(command: &[String]) -> Result<ExitCode, Failure> {
+    let mut agent = Command::new(&command[0]);
+    agent.args(&command[1..]);
+    crate::runtime()?.block_on(wait(agent))
+}
+
+/// This program again, in another role and under another name.
+fn myself(name: &str, role: &str, command: &[String]) -> Result<Command, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::other("cannot find myself", error))?;
+    let mut again = Command::new(program);
+    #[cfg(unix)]
+    again.arg0(name);
+    #[cfg(not(unix))]
+    let _ = name;
+    again.args([role, "--"]).args(command);
+    Ok(again)
 }
 
 /// Runs a child in the foreground. Signals from the terminal reach it by themselves, because it
 /// is in the same group; one that is sent to us alone is passed on.
 async fn wait(mut command: Command) -> Result<ExitCode, Failure> {
     command.stdin(Stdio::inherit()).kill_on_drop(false);
-    let mut child = command
-        .spawn()
-        .map_err(|error| Failure::new(Kind::Start, format!("cannot run the command: {error}")))?;
+    let mut child = command.spawn().map_err(|error| {
+        let program = command.as_std().get_program().display();
+        Failure::new(Kind::Start, format!("cannot run {program}: {error}"))
+            .hint("see whether it is installed and in your PATH")
+    })?;
     let mut passing = pin_signals(child.id());
     let status = loop {
         tokio::select! {

@@ -30,6 +30,16 @@ pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> 
     for warning in &plan.config.warnings {
         tracing::warn!("{warning}");
     }
+    let already = plan
+        .roots
+        .first()
+        .and_then(|root| plan.registry.serving(root));
+    if let Some(other) = already.filter(|_| !resumed) {
+        eprintln!(
+            "outrigger: process {} serves this folder already (port {}); agents that start from now on find this one",
+            other.pid, other.port
+        );
+    }
     let runtime = crate::runtime()?;
     let departure = runtime.block_on(async {
         let mut house = House::open(plan)?;
@@ -43,7 +53,7 @@ pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> 
     drop(runtime);
     match departure {
         Departure::Exit => Ok(ExitCode::SUCCESS),
-        Departure::Restart(listener) => Err(resume::hand_over(listener)),
+        Departure::Restart(listener) => Err(resume::hand_over(&listener)),
     }
 }
 

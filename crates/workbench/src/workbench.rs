@@ -183,6 +183,11 @@ impl Workbench {
         }
     }
 
+    /// What is selected in the newest document, if anything.
+    pub fn selection(&self) -> Option<&str> {
+        self.selection.as_deref()
+    }
+
     /// How many of the open documents privacy keeps from agents.
     pub fn held_back(&self) -> HeldBack {
         let mut held_back = HeldBack::default();

@@ -136,16 +136,16 @@ async fn own(mut state: State, mut inbox: mpsc::UnboundedReceiver<Job>, debounce
     let mut round = tokio::time::interval(ROUND);
     round.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        // Not left to the timer, which rounds up to a millisecond.
+        if state.is_stale() && Instant::now() >= publish_at && state.publish() {
+            publish_at = Instant::now() + debounce;
+        }
         tokio::select! {
             job = inbox.recv() => match job {
                 Some(job) => job(&mut state),
                 None => return,
             },
-            () = tokio::time::sleep_until(publish_at), if state.is_stale() => {
-                if state.publish() {
-                    publish_at = Instant::now() + debounce;
-                }
-            }
+            () = tokio::time::sleep_until(publish_at), if state.is_stale() => {}
             _ = round.tick() => state.make_round(),
         }
     }

@@ -349,6 +349,8 @@ impl State {
         if let Some(proposal) = self.proposals.get(opened.id) {
             tracing::info!(%agent, id = %opened.id, "an agent proposes an edit");
             self.journal.save_proposal(proposal.clone());
+            // With the sessions goes the counter: a number is never used twice.
+            self.save_sessions();
         }
         self.say(Event::Opened(opened.id));
         Ok(opened.id)
@@ -422,8 +424,8 @@ impl State {
     }
 
     fn save_documents(&mut self) {
-        let mut selection = (self.published.borrow().context.files.first())
-            .and_then(|file| file.active.as_ref()?.selection.clone());
+        // It belongs to the newest document, which comes first.
+        let mut selection = self.workbench.selection().map(str::to_owned);
         let documents = self.workbench.documents().map(|document| {
             let focus = Focus {
                 place: Place {
@@ -438,7 +440,12 @@ impl State {
         self.journal.save_documents(documents.collect());
     }
 
-    fn sessions_changed(&mut self) {
+    fn sessions_changed(&self) {
+        self.save_sessions();
+        self.say(Event::SessionsChanged);
+    }
+
+    fn save_sessions(&self) {
         self.journal.save_sessions(
             self.sessions
                 .iter()
@@ -451,7 +458,6 @@ impl State {
                 .collect(),
             self.proposals.next_id(),
         );
-        self.say(Event::SessionsChanged);
     }
 
     fn say(&self, event: Event) {

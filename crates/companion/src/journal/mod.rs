@@ -5,106 +5,23 @@
 //! newest version first and only: a slow disk delays nobody and fills no queue. The files
 //! protect against the end of the process, not of the machine, so nothing is synced.
 
+mod saved;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-use workbench::{
-    Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, SessionId, Standing, Texts,
-    Verdict,
-};
+use serde::Deserialize;
+use workbench::{Focus, Proposal, ProposalId};
 
-use crate::mcp::ide::ClientInfo;
+pub use saved::Saved;
+use saved::{SavedDocument, SavedProposal, SavedSessions};
+pub(crate) use saved::{SavedSession, SavedVerdict};
 
 const SESSIONS: &str = "sessions.json";
 const DOCUMENTS: &str = "documents.json";
 /// No file of ours can be larger: two texts at the largest size, escaped.
 const LARGEST: u64 = 1 << 30;
-
-/// What an earlier run left behind.
-#[derive(Debug, Default)]
-pub struct Saved {
-    pub(crate) sessions: Vec<SavedSession>,
-    pub(crate) proposals: Vec<Proposal>,
-    pub(crate) verdicts: Vec<SavedVerdict>,
-    /// Oldest focus first.
-    pub(crate) documents: Vec<(Focus, u64)>,
-    pub(crate) next_proposal: u64,
-}
-
-/// A session on disk.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SavedSession {
-    pub(crate) id: String,
-    #[serde(with = "agent_slug")]
-    pub(crate) agent: Agent,
-    pub(crate) client: ClientInfo,
-    pub(crate) opened_at: u64,
-}
-
-/// An undelivered verdict on disk.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SavedVerdict {
-    pub(crate) proposal: u64,
-    pub(crate) session: String,
-    pub(crate) path: String,
-    /// The final text; absent means rejected.
-    accepted: Option<String>,
-}
-
-impl SavedVerdict {
-    pub(crate) fn new(proposal: &Proposal, verdict: &Verdict) -> SavedVerdict {
-        SavedVerdict {
-            proposal: proposal.id.get(),
-            session: proposal.session.to_string(),
-            path: proposal.path.clone(),
-            accepted: match verdict {
-                Verdict::Accepted { text, .. } => Some(text.clone()),
-                Verdict::Rejected => None,
-            },
-        }
-    }
-
-    pub(crate) fn verdict(&self) -> Verdict {
-        match &self.accepted {
-            Some(text) => Verdict::Accepted {
-                text: text.clone(),
-                edited: true,
-            },
-            None => Verdict::Rejected,
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct SavedSessions {
-    next_proposal: u64,
-    sessions: Vec<SavedSession>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SavedProposal {
-    id: u64,
-    session: String,
-    #[serde(with = "agent_slug")]
-    agent: Agent,
-    path: String,
-    /// Absent for a new file.
-    original: Option<String>,
-    proposed: String,
-    terminal_only: Option<String>,
-    opened_at: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SavedDocument {
-    path: PathBuf,
-    real: PathBuf,
-    cursor: Option<(u32, u32)>,
-    selection: Option<String>,
-    focused_at: u64,
-}
 
 /// Where the desk writes down what must survive.
 #[derive(Debug)]
@@ -318,73 +235,6 @@ impl Entry {
     }
 }
 
-impl From<&Proposal> for SavedProposal {
-    fn from(proposal: &Proposal) -> SavedProposal {
-        SavedProposal {
-            id: proposal.id.get(),
-            session: proposal.session.to_string(),
-            agent: proposal.agent,
-            path: proposal.path.clone(),
-            original: match &proposal.texts.original {
-                Original::Absent => None,
-                Original::Text(text) => Some(text.clone()),
-            },
-            proposed: proposal.texts.proposed.clone(),
-            terminal_only: match &proposal.standing {
-                Standing::Open => None,
-                Standing::TerminalOnly(why) => Some(why.clone()),
-            },
-            opened_at: proposal.opened_at,
-        }
-    }
-}
-
-impl SavedProposal {
-    fn into_proposal(self) -> Proposal {
-        let original = self.original.map_or(Original::Absent, Original::Text);
-        Proposal {
-            id: ProposalId::new(self.id),
-            session: SessionId::new(self.session),
-            agent: self.agent,
-            path: self.path,
-            texts: Arc::new(Texts::new(original, self.proposed)),
-            standing: self
-                .terminal_only
-                .map_or(Standing::Open, Standing::TerminalOnly),
-            opened_at: self.opened_at,
-            draft: None,
-        }
-    }
-}
-
-impl From<(Focus, u64)> for SavedDocument {
-    fn from((focus, focused_at): (Focus, u64)) -> SavedDocument {
-        SavedDocument {
-            path: focus.place.path,
-            real: focus.place.real,
-            cursor: focus.cursor.map(|at| (at.line, at.character)),
-            selection: focus.selection,
-            focused_at,
-        }
-    }
-}
-
-impl SavedDocument {
-    fn into_focus(self) -> (Focus, u64) {
-        let focus = Focus {
-            place: Place {
-                path: self.path,
-                real: self.real,
-            },
-            cursor: self
-                .cursor
-                .map(|(line, character)| Cursor::new(line, character)),
-            selection: self.selection,
-        };
-        (focus, self.focused_at)
-    }
-}
-
 fn proposal_file(id: ProposalId) -> String {
     format!("proposal-{id}.json")
 }
@@ -404,27 +254,4 @@ fn load<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&bytes)
         .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "ignoring a damaged file of an earlier run"))
         .ok()
-}
-
-/// Agents are written down under the word that people use for them.
-mod agent_slug {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use workbench::Agent;
-
-    // The signature is the one that serde's attribute calls.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(super) fn serialize<S: Serializer>(
-        agent: &Agent,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(agent.slug())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Agent, D::Error> {
-        let slug = String::deserialize(deserializer)?;
-        Agent::from_slug(&slug)
-            .ok_or_else(|| D::Error::custom(format!("no agent is called {slug}")))
-    }
 }

@@ -1,0 +1,186 @@
+//! The form in which things are written down.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use workbench::{
+    Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, SessionId, Standing, Texts,
+    Verdict,
+};
+
+use crate::mcp::ide::ClientInfo;
+
+/// What an earlier run left behind.
+#[derive(Debug, Default)]
+pub struct Saved {
+    pub(crate) sessions: Vec<SavedSession>,
+    pub(crate) proposals: Vec<Proposal>,
+    pub(crate) verdicts: Vec<SavedVerdict>,
+    /// Oldest focus first.
+    pub(crate) documents: Vec<(Focus, u64)>,
+    pub(crate) next_proposal: u64,
+}
+
+/// A session on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedSession {
+    pub(crate) id: String,
+    #[serde(with = "agent_slug")]
+    pub(crate) agent: Agent,
+    pub(crate) client: ClientInfo,
+    pub(crate) opened_at: u64,
+}
+
+/// An undelivered verdict on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedVerdict {
+    pub(crate) proposal: u64,
+    pub(crate) session: String,
+    pub(crate) path: String,
+    /// The final text; absent means rejected.
+    accepted: Option<String>,
+}
+
+impl SavedVerdict {
+    pub(crate) fn new(proposal: &Proposal, verdict: &Verdict) -> SavedVerdict {
+        SavedVerdict {
+            proposal: proposal.id.get(),
+            session: proposal.session.to_string(),
+            path: proposal.path.clone(),
+            accepted: match verdict {
+                Verdict::Accepted { text, .. } => Some(text.clone()),
+                Verdict::Rejected => None,
+            },
+        }
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        match &self.accepted {
+            Some(text) => Verdict::Accepted {
+                text: text.clone(),
+                edited: true,
+            },
+            None => Verdict::Rejected,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedSessions {
+    pub(super) next_proposal: u64,
+    pub(super) sessions: Vec<SavedSession>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedProposal {
+    id: u64,
+    session: String,
+    #[serde(with = "agent_slug")]
+    agent: Agent,
+    path: String,
+    /// Absent for a new file.
+    original: Option<String>,
+    proposed: String,
+    terminal_only: Option<String>,
+    opened_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedDocument {
+    path: PathBuf,
+    real: PathBuf,
+    cursor: Option<(u32, u32)>,
+    selection: Option<String>,
+    focused_at: u64,
+}
+
+impl From<&Proposal> for SavedProposal {
+    fn from(proposal: &Proposal) -> SavedProposal {
+        SavedProposal {
+            id: proposal.id.get(),
+            session: proposal.session.to_string(),
+            agent: proposal.agent,
+            path: proposal.path.clone(),
+            original: match &proposal.texts.original {
+                Original::Absent => None,
+                Original::Text(text) => Some(text.clone()),
+            },
+            proposed: proposal.texts.proposed.clone(),
+            terminal_only: match &proposal.standing {
+                Standing::Open => None,
+                Standing::TerminalOnly(why) => Some(why.clone()),
+            },
+            opened_at: proposal.opened_at,
+        }
+    }
+}
+
+impl SavedProposal {
+    pub(super) fn into_proposal(self) -> Proposal {
+        let original = self.original.map_or(Original::Absent, Original::Text);
+        Proposal {
+            id: ProposalId::new(self.id),
+            session: SessionId::new(self.session),
+            agent: self.agent,
+            path: self.path,
+            texts: Arc::new(Texts::new(original, self.proposed)),
+            standing: self
+                .terminal_only
+                .map_or(Standing::Open, Standing::TerminalOnly),
+            opened_at: self.opened_at,
+            draft: None,
+        }
+    }
+}
+
+impl From<(Focus, u64)> for SavedDocument {
+    fn from((focus, focused_at): (Focus, u64)) -> SavedDocument {
+        SavedDocument {
+            path: focus.place.path,
+            real: focus.place.real,
+            cursor: focus.cursor.map(|at| (at.line, at.character)),
+            selection: focus.selection,
+            focused_at,
+        }
+    }
+}
+
+impl SavedDocument {
+    pub(super) fn into_focus(self) -> (Focus, u64) {
+        let focus = Focus {
+            place: Place {
+                path: self.path,
+                real: self.real,
+            },
+            cursor: self
+                .cursor
+                .map(|(line, character)| Cursor::new(line, character)),
+            selection: self.selection,
+        };
+        (focus, self.focused_at)
+    }
+}
+
+/// Agents are written down under the word that people use for them.
+mod agent_slug {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use workbench::Agent;
+
+    // The signature is the one that serde's attribute calls.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(super) fn serialize<S: Serializer>(
+        agent: &Agent,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(agent.slug())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Agent, D::Error> {
+        let slug = String::deserialize(deserializer)?;
+        Agent::from_slug(&slug)
+            .ok_or_else(|| D::Error::custom(format!("no agent is called {slug}")))
+    }
+}

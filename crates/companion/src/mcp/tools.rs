@@ -1,0 +1,176 @@
+//! The two tools: `openDiff` and `closeDiff`, also when the request is too large to read.
+
+use axum::response::{IntoResponse, Response};
+use serde_json::value::RawValue;
+use workbench::{Original, ProposalId, Standing, Texts};
+
+use super::ide::{CloseDiff, OpenDiff, ToolCall, ToolResult};
+use super::rpc::{self, Fault};
+use super::{Found, Reply, Visit, json_body, read, skim};
+use crate::agents::{Refusal, dialect};
+use crate::body::Excess;
+use crate::desk::Gone;
+use crate::original;
+
+/// Bodies above this are parsed off the threads that serve the other peers.
+const LARGE: usize = 256 * 1024;
+
+impl Visit<'_> {
+    pub(super) async fn call(
+        &self,
+        id: &RawValue,
+        params: Option<&RawValue>,
+        found: &Found,
+        streams: bool,
+    ) -> Result<Reply, Gone> {
+        let outcome = match read::<ToolCall<'_>>(params) {
+            Ok(call) => match call.name.as_str() {
+                "openDiff" => match read_large(call.arguments).await {
+                    Ok(asked) => {
+                        let (result, opened) = self.open_diff(asked, found).await?;
+                        let json = rpc::answer(Some(id), Ok(result));
+                        return Ok(match opened {
+                            Some(proposal) if streams && !found.mailbox.is_listening() => {
+                                Reply::Stream(json, proposal)
+                            }
+                            _ => Reply::Json(json),
+                        });
+                    }
+                    Err(fault) => Err(fault),
+                },
+                "closeDiff" => match read::<CloseDiff>(call.arguments) {
+                    Ok(asked) => Ok(self.close_diff(asked, found).await?),
+                    Err(fault) => Err(fault),
+                },
+                other => Err(Fault::new(
+                    rpc::INVALID_PARAMS,
+                    format!("there is no tool {other:?}"),
+                )),
+            },
+            Err(fault) => Err(fault),
+        };
+        Ok(Reply::Json(rpc::answer(Some(id), outcome)))
+    }
+
+    /// Opens a proposal and returns at once; the verdict follows as a notification.
+    async fn open_diff(
+        &self,
+        asked: OpenDiff,
+        found: &Found,
+    ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let roots = self
+            .desk()
+            .ask(|state| state.workbench().roots().to_vec())
+            .await?;
+        let limit = self.server.endpoint.limits.original;
+        let path = asked.file_path.clone();
+        let original =
+            tokio::task::spawn_blocking(move || original::read(&path, &roots, limit)).await;
+        let (texts, standing) = match original {
+            Ok(Ok(original)) => (Texts::new(original, asked.new_content), Standing::Open),
+            Ok(Err(unshowable)) => {
+                let why = format!("{unshowable}; decide this edit in the agent's terminal");
+                if dialect(self.agent).refusal == Refusal::Error {
+                    return Ok((ToolResult::failed(why), None));
+                }
+                let texts = Texts::new(Original::Absent, asked.new_content);
+                (texts, Standing::TerminalOnly(why))
+            }
+            Err(_) => return Err(Gone),
+        };
+        self.propose(asked.file_path, texts, standing, found).await
+    }
+
+    async fn propose(
+        &self,
+        path: String,
+        texts: Texts,
+        standing: Standing,
+        found: &Found,
+    ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let session = found.id.clone();
+        let opened = self
+            .desk()
+            .ask(move |state| state.open_proposal(&session, path, texts, standing))
+            .await?;
+        Ok(match opened {
+            Ok(proposal) => (ToolResult::empty(), Some(proposal)),
+            Err(refused) if dialect(self.agent).refusal == Refusal::Error => (
+                ToolResult::failed(format!(
+                    "{refused}; decide this edit in the agent's terminal"
+                )),
+                None,
+            ),
+            Err(refused) => {
+                tracing::warn!(%refused, "a proposal is left to the agent's terminal");
+                (ToolResult::empty(), None)
+            }
+        })
+    }
+
+    async fn close_diff(&self, asked: CloseDiff, found: &Found) -> Result<ToolResult, Gone> {
+        let session = found.id.clone();
+        let text = self
+            .desk()
+            .ask(move |state| state.withdraw(&session, &asked.file_path))
+            .await?;
+        Ok(ToolResult::closed(text.as_deref()))
+    }
+
+    /// Answers a request that was too large to read, from the few fields that were seen of it.
+    pub(super) async fn too_much(
+        &self,
+        gist: &skim::Gist,
+        excess: Excess,
+        found: Option<Found>,
+    ) -> Result<Response, Gone> {
+        let why = match excess {
+            Excess::Large { limit } => format!(
+                "the request is larger than the limit of {limit} bytes; decide this edit in the agent's terminal, or raise the limit (max-body)"
+            ),
+            Excess::Busy => "too much is being received at once; try again in a moment".to_owned(),
+        };
+        tracing::warn!(%why, "did not read a request");
+        let id: Option<Box<RawValue>> = gist
+            .id
+            .as_deref()
+            .and_then(|id| serde_json::from_str(id).ok());
+        let string = |raw: &Option<String>| {
+            raw.as_deref()
+                .and_then(|raw| serde_json::from_str::<String>(raw).ok())
+        };
+        let opens = string(&gist.method).as_deref() == Some("tools/call")
+            && string(&gist.tool).as_deref() == Some("openDiff");
+        if let (true, Refusal::Silence, Some(found), Some(path)) = (
+            opens,
+            dialect(self.agent).refusal,
+            &found,
+            string(&gist.file_path),
+        ) {
+            let texts = Texts::new(Original::Absent, String::new());
+            let (result, _) = self
+                .propose(path, texts, Standing::TerminalOnly(why), found)
+                .await?;
+            return Ok(json_body(rpc::answer(id.as_deref(), Ok(result))).into_response());
+        }
+        let fault = Fault::new(rpc::TOO_MUCH, why);
+        Ok(json_body(rpc::answer::<()>(id.as_deref(), Err(fault))).into_response())
+    }
+}
+
+/// Reads parameters that may hold a whole file.
+async fn read_large(raw: Option<&RawValue>) -> Result<OpenDiff, Fault> {
+    match raw {
+        Some(raw) if raw.get().len() > LARGE => {
+            let raw = raw.to_owned();
+            let parsed = tokio::task::spawn_blocking(move || read(Some(&raw))).await;
+            parsed.unwrap_or_else(|_| {
+                Err(Fault::new(
+                    rpc::INTERNAL_ERROR,
+                    "the companion is shutting down",
+                ))
+            })
+        }
+        raw => read(raw),
+    }
+}
