@@ -70,6 +70,8 @@ impl Beacon {
             remover: Remover::new(),
         };
         beacon.plan();
+        let folders: BTreeSet<_> = beacon.files().filter_map(Path::parent).collect();
+        folders.into_iter().for_each(private::sweep);
         beacon
     }
 

@@ -16,29 +16,26 @@ use crate::token::Token;
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "host.docker.internal"];
 
 /// Why a request was turned away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Turned {
     /// The `Host` header does not name this server.
+    #[error("invalid Host header")]
     Host,
     /// The request comes from a web page that is not ours.
+    #[error("requests from other origins are denied")]
     Origin,
     /// No bearer, or a wrong one.
+    #[error("missing or wrong bearer token; read it from the discovery file of this port")]
     Bearer,
 }
 
 impl IntoResponse for Turned {
     fn into_response(self) -> Response {
-        let (status, why) = match self {
-            Turned::Host => (StatusCode::FORBIDDEN, "invalid Host header"),
-            Turned::Origin => (
-                StatusCode::FORBIDDEN,
-                "requests from other origins are denied",
-            ),
-            Turned::Bearer => (
-                StatusCode::UNAUTHORIZED,
-                "missing or wrong bearer token; read it from the discovery file of this port",
-            ),
+        let status = match self {
+            Turned::Host | Turned::Origin => StatusCode::FORBIDDEN,
+            Turned::Bearer => StatusCode::UNAUTHORIZED,
         };
+        let why = self.to_string();
         (status, Json(serde_json::json!({ "error": why }))).into_response()
     }
 }

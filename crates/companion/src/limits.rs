@@ -22,11 +22,16 @@ pub struct Limits {
     pub proposals_per_session: usize,
     /// How many event streams one session may hold open; the oldest is ended for a newer one.
     pub streams_per_session: usize,
-    /// How long a session lives on after its last stream or request is gone.
+    /// How long an agent may be away before its proposals are taken for abandoned.
     ///
     /// Published clients come back one second after a stream ends, or after the
     /// delay that a planned restart announced, so this has to be longer than both.
     pub grace: Duration,
+    /// How long the session of an agent that is away is remembered after that.
+    ///
+    /// Clients of 2025 do not open a new stream after a clean end, but go on to send
+    /// requests in their session, perhaps hours later.
+    pub memory: Duration,
     /// How often something is written to an otherwise silent stream; the clients give up after 300 s.
     pub keep_alive: Duration,
     /// The least time between two contexts sent to one agent.
@@ -49,6 +54,7 @@ impl Default for Limits {
             proposals_per_session: 256,
             streams_per_session: 4,
             grace: Duration::from_mins(1),
+            memory: Duration::from_hours(12),
             keep_alive: Duration::from_secs(15),
             debounce: Duration::from_millis(50),
             patience: Duration::from_mins(1),

@@ -83,8 +83,9 @@ pub struct Registry {
 #[derive(Debug)]
 pub struct Slot {
     folder: PathBuf,
-    /// Held for as long as the companion lives.
-    _lock: File,
+    /// Held for as long as the companion lives. Absent in a program that this process became
+    /// while it held the lock: the lock is still held, by a descriptor that nobody knows.
+    lock: Option<File>,
 }
 
 impl Registry {
@@ -95,11 +96,21 @@ impl Registry {
     }
 
     /// Takes the folder of the companion that served `roots` before, if it is not alive, or a new one.
-    pub fn claim(&self, roots: &[PathBuf]) -> Result<(Slot, Option<Record>), Error> {
+    ///
+    /// With `returning`, a companion of this very process counts as the one before: the process
+    /// has become a new program, and the lock that it [left to itself](Slot::hand_down) is held.
+    pub fn claim(
+        &self,
+        roots: &[PathBuf],
+        returning: bool,
+    ) -> Result<(Slot, Option<Record>), Error> {
         for folder in self.folders() {
             let Some(record) = read_record(&folder).filter(|record| record.roots == roots) else {
                 continue;
             };
+            if returning && record.pid == std::process::id() && is_held(&folder) {
+                return Ok((Slot { folder, lock: None }, Some(record)));
+            }
             if let Some(slot) = Slot::hold(folder, TRIES)? {
                 return Ok((slot, Some(record)));
             }
@@ -184,7 +195,7 @@ impl Slot {
                 Ok(()) => {
                     return Ok(Some(Slot {
                         folder,
-                        _lock: lock,
+                        lock: Some(lock),
                     }));
                 }
                 Err(TryLockError::WouldBlock) if left > 0 => {
@@ -201,6 +212,20 @@ impl Slot {
     pub fn record(&self, record: &Record) -> Result<(), Error> {
         let json = serde_json::to_vec_pretty(record).unwrap_or_default();
         Ok(private::write(&self.folder, RECORD, &json)?)
+    }
+
+    /// Keeps the lock held when this process becomes another program, so that there is no moment
+    /// in which the companion seems to be gone.
+    pub fn hand_down(self) {
+        #[cfg(unix)]
+        if let Some(lock) = self.lock {
+            use std::os::fd::IntoRawFd;
+
+            if rustix::io::fcntl_setfd(&lock, rustix::io::FdFlags::empty()).is_ok() {
+                // The descriptor is left open on purpose; it holds the lock.
+                let _ = lock.into_raw_fd();
+            }
+        }
     }
 
     /// What the last holder of this slot left behind, and a journal to go on with.
@@ -259,7 +284,7 @@ mod tests {
 
     fn start(registry: &Registry, roots: &[&str], at: u64) -> (Slot, Option<Record>) {
         let record = record(roots, at);
-        let (slot, previous) = registry.claim(&record.roots).unwrap();
+        let (slot, previous) = registry.claim(&record.roots, false).unwrap();
         slot.record(&record).unwrap();
         (slot, previous)
     }

@@ -83,7 +83,7 @@ pub(crate) enum Command {
     ///
     /// Uses the companion of this folder, or runs one for as long as the command lasts.
     #[command(
-        after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI before 0.7"
+        after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]
     Run(Run),
     /// Join an agent that speaks MCP on stdin and stdout to the companion of this folder.

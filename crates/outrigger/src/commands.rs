@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use companion::registry::Record;
 use serde::Serialize;
@@ -15,6 +16,10 @@ use crate::folders;
 use crate::output::{harmless, print, print_untrusted};
 
 type Done = Result<ExitCode, Failure>;
+
+/// How often, and at what intervals, a restarted companion is looked for.
+const RESTART_LOOKS: u32 = 1000;
+const RESTART_PAUSE: Duration = Duration::from_millis(10);
 
 /// A way to ask the companion of the folder that a command is about.
 pub(crate) fn client(record: &Record) -> Client {
@@ -128,13 +133,22 @@ pub(crate) async fn env(global: &Global, args: &Env) -> Done {
 }
 
 pub(crate) async fn restart(global: &Global) -> Done {
-    let record = folders::companion(global)?;
-    let () = client(&record).post("/api/restart", &()).await?;
-    eprintln!(
-        "outrigger: restarting the companion on port {}",
-        record.port
-    );
-    Ok(ExitCode::SUCCESS)
+    let before = folders::companion(global)?;
+    let () = client(&before).post("/api/restart", &()).await?;
+    // Done means done: what is typed next meets the new program.
+    let registry = folders::registry(global)?;
+    let is_back =
+        |record: &Record| record.port == before.port && record.started_at > before.started_at;
+    for _ in 0..RESTART_LOOKS {
+        if registry.running().iter().any(is_back) {
+            eprintln!("outrigger: restarted the companion on port {}", before.port);
+            return Ok(ExitCode::SUCCESS);
+        }
+        tokio::time::sleep(RESTART_PAUSE).await;
+    }
+    let message = format!("the companion on port {} has not come back", before.port);
+    Err(Failure::new(Kind::Silent, message)
+        .hint("start it again with `outrigger`; nothing that was pending is lost"))
 }
 
 pub(crate) async fn stop(global: &Global) -> Done {

@@ -81,7 +81,7 @@ impl House {
         let mut ignore_files = IgnoreFiles::new(roots.clone(), config.patterns());
         let privacy = first_privacy(&mut ignore_files)?;
 
-        let (slot, previous) = registry.claim(&roots).map_err(cannot_start)?;
+        let (slot, previous) = (registry.claim(&roots, socket.is_some())).map_err(cannot_start)?;
         for abandoned in registry.abandoned() {
             clear_leftovers(&abandoned);
         }
@@ -312,7 +312,10 @@ fn announcement(record: &Record, state: &Path, parent: Option<u32>) -> Announcem
             display_name: record.editor.clone(),
         },
         tokens: tokens.collect(),
-        serves: parent.unwrap_or(record.pid),
+        // Qwen Code deletes a file whose process it may not send a signal to.
+        serves: parent
+            .filter(|pid| beacon::process::alive(*pid))
+            .unwrap_or(record.pid),
         stdio: stdio(state),
     }
 }
@@ -329,20 +332,27 @@ fn stdio(state: &Path) -> Option<Stdio> {
     })
 }
 
-/// The editor's name as programs write it: lower case, no spaces.
-///
-/// It must not be the name of an editor that agents have an installer for, or they would
+/// Names of editors that agents have an installer for. Under one of these names an agent would
 /// offer to install that editor's own extension.
+const INSTALLABLE: [&str; 5] = [
+    "vscode",
+    "vscodefork",
+    "firebasestudio",
+    "positron",
+    "antigravity",
+];
+
+/// The editor's name as programs write it: lower case, no spaces, and none that agents act upon.
 fn slug(name: &str) -> String {
     let lower = name.to_lowercase();
-    let words: Vec<_> = lower
+    let words = lower
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
-    if words.is_empty() {
-        "outrigger".into()
+        .filter(|word| !word.is_empty());
+    let slug = words.collect::<Vec<_>>().join("-");
+    if slug.is_empty() || INSTALLABLE.contains(&slug.as_str()) {
+        format!("outrigger-{slug}").trim_end_matches('-').to_owned()
     } else {
-        words.join("-")
+        slug
     }
 }
 
@@ -355,4 +365,21 @@ fn now() -> u64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn the_name_for_programs_is_plain_and_triggers_no_installer() {
+        for (name, plain) in [
+            ("Outrigger", "outrigger"),
+            ("GNU Emacs 28", "gnu-emacs-28"),
+            ("VSCode", "outrigger-vscode"),
+            ("…", "outrigger"),
+        ] {
+            assert_eq!(slug(name), plain);
+        }
+    }
 }

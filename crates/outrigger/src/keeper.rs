@@ -127,9 +127,10 @@ impl Keeper {
         self.beacon.remove();
     }
 
-    /// Leaves the discovery files for the run that follows at once.
+    /// Leaves everything in place for the program that this process becomes at once.
     pub(crate) fn leave_the_light_on(self) {
         self.beacon.leave();
+        self.with.slot.hand_down();
     }
 
     fn guests_changed(&mut self) {

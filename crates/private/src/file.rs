@@ -4,9 +4,17 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::folder::plain_name;
 use crate::{Error, platform};
+
+/// How the name of an unfinished file begins. The leading dot and the random part after it keep
+/// it out of every pattern that an agent scans for.
+const UNFINISHED: &str = ".outrigger-";
+
+/// An unfinished file is finished within milliseconds; an older one has lost its writer.
+const ABANDONED: Duration = Duration::from_mins(1);
 
 /// Writes the file `name` in `folder`, so that a reader sees either all of it or what was
 /// there before.
@@ -19,10 +27,8 @@ use crate::{Error, platform};
 /// after a power cut.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = folder.join(plain_name(name)?);
-    // The leading dot and the random part keep the unfinished file out of every pattern that
-    // an agent scans for.
     let mut file = tempfile::Builder::new()
-        .prefix(".outrigger-")
+        .prefix(UNFINISHED)
         .tempfile_in(folder)
         .map_err(Error::io("create a file in", folder))?;
     platform::make_private(file.as_file()).map_err(Error::io("set the mode of", file.path()))?;
@@ -64,6 +70,26 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
         });
     }
     Ok(Some(bytes))
+}
+
+/// Removes the unfinished files of ours whose writers were killed half-way.
+pub fn sweep(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED))
+    {
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let age = metadata
+            .modified()
+            .ok()
+            .and_then(|written| written.elapsed().ok());
+        let ours = metadata.is_file() && platform::foreign_owner(&metadata).is_none();
+        if ours && age.is_some_and(|age| age > ABANDONED) {
+            // Nobody reads such a file; one that cannot be removed does no harm.
+            let _ = remove(&entry.path());
+        }
+    }
 }
 
 /// Removes a file, or the symlink itself where there is one. A file that is already gone is no

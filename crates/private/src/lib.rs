@@ -33,6 +33,6 @@ mod platform;
 mod stamp;
 
 pub use error::Error;
-pub use file::{read, remove, write};
+pub use file::{read, remove, sweep, write};
 pub use folder::ensure_folder;
 pub use stamp::{Stamp, stamp};

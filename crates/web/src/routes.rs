@@ -10,8 +10,9 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use companion::Token;
 use companion::desk::{Desk, Gone};
-use companion::{Token, gate};
+use companion::gate::{self, Turned};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{Cursor, Decision, Original, Place, ProposalId, Reason, Refusal, Sight, Standing};
 
@@ -82,6 +83,12 @@ enum Failure {
     Refused(String),
     #[error("{0}")]
     Invalid(String),
+    #[error(
+        "missing or wrong secret; it stands in the companion's record, which only its user can read"
+    )]
+    Unauthorized,
+    #[error("{0}")]
+    Forbidden(Turned),
     #[error("the companion is shutting down")]
     Gone,
 }
@@ -107,6 +114,8 @@ impl IntoResponse for Failure {
             Failure::NotFound(_) => (StatusCode::NOT_FOUND, "not_found"),
             Failure::Refused(_) => (StatusCode::CONFLICT, "refused"),
             Failure::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            Failure::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
+            Failure::Forbidden(_) => (StatusCode::FORBIDDEN, "forbidden"),
             Failure::Gone => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
         };
         let problem = wire::Problem {
@@ -139,7 +148,8 @@ async fn guard(Shared(api): Server, request: Request, next: Next) -> Response {
     let keys = [((), api.secret.clone())];
     match gate::admit(request.headers(), api.port, &keys) {
         Ok(()) => next.run(request).await,
-        Err(turned) => turned.into_response(),
+        Err(Turned::Bearer) => Failure::Unauthorized.into_response(),
+        Err(turned @ (Turned::Host | Turned::Origin)) => Failure::Forbidden(turned).into_response(),
     }
 }
 

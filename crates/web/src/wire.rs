@@ -177,7 +177,7 @@ pub type Environment = BTreeMap<String, String>;
 /// Why a request failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Problem {
-    /// For programs: `unauthorized`, `not_found`, `refused`, `invalid`, `unavailable`.
+    /// For programs: `unauthorized`, `forbidden`, `not_found`, `refused`, `invalid`, `unavailable`.
     pub kind: String,
     /// For people.
     pub message: String,

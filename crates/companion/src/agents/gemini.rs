@@ -1,4 +1,4 @@
-//! Gemini CLI, verified with 0.5.5 to 0.61.0.
+//! Gemini CLI, verified with 0.6.1 to 0.61.0 over HTTP and from 0.3.4 over stdio.
 
 use workbench::Traits;
 

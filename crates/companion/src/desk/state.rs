@@ -181,6 +181,9 @@ impl State {
         let mut sessions: Vec<_> = self
             .sessions
             .iter()
+            .filter(|(_, session)| {
+                session.mailbox.is_connected() || session.seen.elapsed() <= self.limits.grace
+            })
             .map(|(id, session)| SessionView {
                 id: id.clone(),
                 agent: session.agent,
@@ -295,12 +298,20 @@ impl State {
         for letter in session.mailbox.drain() {
             self.journal.remove(letter.proposal);
         }
+        self.abandon_proposals(id);
+        self.sessions_changed();
+        true
+    }
+
+    /// Nobody waits for these any more; whoever shows one is told to close it.
+    fn abandon_proposals(&mut self, id: &SessionId) {
         for proposal in self.proposals.orphan(id) {
+            if let Some(session) = self.sessions.get(id) {
+                session.mailbox.forget(proposal.id);
+            }
             self.journal.remove(proposal.id);
             self.say(Event::Closed(proposal.id, Why::Orphaned));
         }
-        self.sessions_changed();
-        true
     }
 
     pub(crate) fn stream_ended(&mut self, id: &SessionId) {
@@ -398,16 +409,19 @@ impl State {
 
     /// Ends sessions that are gone, and looks again at the files that were open.
     pub(super) fn make_round(&mut self) {
-        let gone: Vec<_> = self
-            .sessions
-            .iter()
-            .filter(|(_, session)| {
-                !session.mailbox.is_connected() && session.seen.elapsed() > self.limits.grace
-            })
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in gone {
-            self.close_session(&id);
+        let mut away = Vec::new();
+        for (id, session) in &self.sessions {
+            let silence = session.seen.elapsed();
+            if !session.mailbox.is_connected() && silence > self.limits.grace {
+                away.push((id.clone(), silence > self.limits.memory));
+            }
+        }
+        for (id, forgotten) in away {
+            if forgotten {
+                self.close_session(&id);
+            } else {
+                self.abandon_proposals(&id);
+            }
         }
         self.stale |= self.workbench.documents().next().is_some();
     }

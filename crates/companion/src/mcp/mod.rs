@@ -3,8 +3,8 @@
 //! Written by hand because the published clients disconnect for good on things that
 //! general MCP servers do by default. What they need is listed, with the versions it was
 //! seen with, in `docs/protocols/companion.md`; the rule behind most of this module is
-//! that a peer which has presented its token never gets an HTTP error, because its client
-//! would not recover: mistakes are told inside JSON-RPC.
+//! that a message of a live session is never answered with an HTTP error, because the
+//! client would not recover: mistakes are told inside JSON-RPC.
 
 pub(crate) mod ide;
 pub(crate) mod rpc;

@@ -20,6 +20,19 @@ pub(crate) struct Gist {
     pub(crate) file_path: Option<String>,
 }
 
+impl Gist {
+    /// The path that an `openDiff` names, if it is a string.
+    pub(crate) fn file_path(&self) -> Option<String> {
+        serde_json::from_str(self.file_path.as_deref()?).ok()
+    }
+
+    /// Whether the request calls `openDiff`.
+    pub(crate) fn opens_a_diff(&self) -> bool {
+        let is = |raw: &Option<String>, name: &str| raw.as_deref() == Some(name);
+        is(&self.method, "\"tools/call\"") && is(&self.tool, "\"openDiff\"")
+    }
+}
+
 /// A streaming reader of JSON that remembers only a [`Gist`].
 #[derive(Debug, Default)]
 pub(crate) struct Skimmer {

@@ -6,7 +6,8 @@ use workbench::{Original, ProposalId, Standing, Texts};
 
 use super::ide::{CloseDiff, OpenDiff, ToolCall, ToolResult};
 use super::rpc::{self, Fault};
-use super::{Found, Reply, Visit, json_body, read, skim};
+use super::skim::{Gist, Skimmer};
+use super::{Found, Reply, Visit, json_body, read};
 use crate::agents::{Refusal, dialect};
 use crate::body::Excess;
 use crate::desk::Gone;
@@ -23,33 +24,58 @@ impl Visit<'_> {
         found: &Found,
         streams: bool,
     ) -> Result<Reply, Gone> {
-        let outcome = match read::<ToolCall<'_>>(params) {
-            Ok(call) => match call.name.as_str() {
-                "openDiff" => match read_large(call.arguments).await {
-                    Ok(asked) => {
-                        let (result, opened) = self.open_diff(asked, found).await?;
-                        let json = rpc::answer(Some(id), Ok(result));
-                        return Ok(match opened {
-                            Some(proposal) if streams && !found.mailbox.is_listening() => {
-                                Reply::Stream(json, proposal)
-                            }
-                            _ => Reply::Json(json),
-                        });
-                    }
-                    Err(fault) => Err(fault),
-                },
-                "closeDiff" => match read::<CloseDiff>(call.arguments) {
-                    Ok(asked) => Ok(self.close_diff(asked, found).await?),
-                    Err(fault) => Err(fault),
-                },
-                other => Err(Fault::new(
-                    rpc::INVALID_PARAMS,
-                    format!("there is no tool {other:?}"),
-                )),
+        let call: ToolCall<'_> = match read(params) {
+            Ok(call) => call,
+            Err(fault) => return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))),
+        };
+        let outcome = match call.name.as_str() {
+            "openDiff" => match read_large(call.arguments).await {
+                Ok(asked) => {
+                    let (result, opened) = self.open_diff(asked, found).await?;
+                    let json = rpc::answer(Some(id), Ok(result));
+                    return Ok(match opened {
+                        Some(proposal) if streams && !found.mailbox.is_listening() => {
+                            Reply::Stream(json, proposal)
+                        }
+                        _ => Reply::Json(json),
+                    });
+                }
+                Err(fault) => self.refuse_unreadable(call.arguments, fault, found).await?,
             },
-            Err(fault) => Err(fault),
+            "closeDiff" => match read::<CloseDiff>(call.arguments) {
+                Ok(asked) => Ok(self.close_diff(asked, found).await?),
+                Err(fault) => Err(fault),
+            },
+            other => Err(Fault::new(
+                rpc::INVALID_PARAMS,
+                format!("there is no tool {other:?}"),
+            )),
         };
         Ok(Reply::Json(rpc::answer(Some(id), outcome)))
+    }
+
+    /// Answers an `openDiff` that cannot be read, such as one whose text is no Unicode, which
+    /// JSON written by JavaScript can hold.
+    async fn refuse_unreadable(
+        &self,
+        arguments: Option<&RawValue>,
+        fault: Fault,
+        found: &Found,
+    ) -> Result<Result<ToolResult, Fault>, Gone> {
+        let mut skimmer = Skimmer::default();
+        skimmer.read(br#"{"params":{"arguments":"#);
+        skimmer.read(arguments.map_or("", RawValue::get).as_bytes());
+        let path = skimmer.finish().file_path();
+        match (dialect(self.agent).refusal, path) {
+            (Refusal::Silence, Some(path)) => {
+                let why =
+                    "the proposed text cannot be read; decide this edit in the agent's terminal";
+                let texts = Texts::new(Original::Absent, String::new());
+                let standing = Standing::TerminalOnly(why.to_owned());
+                Ok(Ok(self.propose(path, texts, standing, found).await?.0))
+            }
+            _ => Ok(Err(fault)),
+        }
     }
 
     /// Opens a proposal and returns at once; the verdict follows as a notification.
@@ -120,7 +146,7 @@ impl Visit<'_> {
     /// Answers a request that was too large to read, from the few fields that were seen of it.
     pub(super) async fn too_much(
         &self,
-        gist: &skim::Gist,
+        gist: &Gist,
         excess: Excess,
         found: Option<Found>,
     ) -> Result<Response, Gone> {
@@ -135,17 +161,11 @@ impl Visit<'_> {
             .id
             .as_deref()
             .and_then(|id| serde_json::from_str(id).ok());
-        let string = |raw: &Option<String>| {
-            raw.as_deref()
-                .and_then(|raw| serde_json::from_str::<String>(raw).ok())
-        };
-        let opens = string(&gist.method).as_deref() == Some("tools/call")
-            && string(&gist.tool).as_deref() == Some("openDiff");
         if let (true, Refusal::Silence, Some(found), Some(path)) = (
-            opens,
+            gist.opens_a_diff(),
             dialect(self.agent).refusal,
             &found,
-            string(&gist.file_path),
+            gist.file_path(),
         ) {
             let texts = Texts::new(Original::Absent, String::new());
             let (result, _) = self
