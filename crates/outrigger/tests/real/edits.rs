@@ -1,0 +1,183 @@
+//! One agent, one companion: every way in which an edit can be decided.
+
+use testkit::{Agent, Call, Clients, Household, Key, Terminal, wait_for};
+
+use crate::{PROGRAM, asks};
+
+#[test]
+fn qwen_obeys_the_commands() {
+    decide_with_commands(Agent::Qwen);
+}
+
+#[test]
+fn gemini_obeys_the_commands() {
+    decide_with_commands(Agent::Gemini);
+}
+
+#[test]
+fn qwen_tells_what_was_decided_in_its_terminal() {
+    decide_in_the_terminal(Agent::Qwen);
+}
+
+#[test]
+fn gemini_tells_what_was_decided_in_its_terminal() {
+    decide_in_the_terminal(Agent::Gemini);
+}
+
+/// One start of the agent for all, because the start is what takes the time.
+fn decide_with_commands(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::with_companion(PROGRAM, &clients);
+    let mut terminal = house.start_connected(agent);
+    context_reaches_the_model(&house, &mut terminal, agent);
+    accept_edited(&house, &mut terminal, agent);
+    accept_some_hunks(&house, &mut terminal, agent);
+    two_in_a_row(&house, &mut terminal, agent);
+    reject(&house, &mut terminal, agent);
+    terminal.quit();
+}
+
+fn decide_in_the_terminal(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::with_companion(PROGRAM, &clients);
+    let mut terminal = house.start_connected(agent);
+    terminal_accept(&house, &mut terminal, agent);
+    terminal_reject(&house, &mut terminal, agent);
+    quit_with_a_diff_open(&house, terminal, agent);
+}
+
+fn context_reaches_the_model(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    house.write("hello.txt", "hello\nworld\n");
+    house.focus("hello.txt", 2, 3, "SELECTED-BY-THE-PERSON");
+    let text = "line one\nline two\n";
+    let mark = house.ask(
+        terminal,
+        vec![vec![Call::write(house.path("new.txt"), text)]],
+    );
+    let proposal = house.wait_for_proposal(terminal, agent, "new.txt");
+    let request = &house.model.requests_containing(&mark)[0].to_string();
+    for part in ["hello.txt", "SELECTED-BY-THE-PERSON"] {
+        assert!(request.contains(part), "no {part} in {request}");
+    }
+    assert_eq!(house.read("new.txt"), None, "written before the decision");
+    house.accept(&proposal);
+    house.wait_for_file(terminal, "new.txt", text);
+    house.wait_until_done(terminal, &mark);
+    house.wait_for_no_proposals();
+}
+
+fn accept_edited(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let call = Call::write(house.path("edited.txt"), "as the agent wants it\n");
+    let mark = house.ask(terminal, vec![vec![call]]);
+    let proposal = house.wait_for_proposal(terminal, agent, "edited.txt");
+    house.accept_edited(&proposal, "AS THE PERSON WANTS IT\n");
+    house.wait_for_file(terminal, "edited.txt", "AS THE PERSON WANTS IT\n");
+    house.wait_until_done(terminal, &mark);
+    let told = house.model.requests_containing("AS THE PERSON WANTS IT");
+    assert!(!told.is_empty(), "the model was not told of the change");
+}
+
+fn accept_some_hunks(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let poem = |third: &str, seventeenth: &str| -> String {
+        (1..=20)
+            .map(|number| match number {
+                3 => format!("{third}\n"),
+                17 => format!("{seventeenth}\n"),
+                _ => format!("line {number}\n"),
+            })
+            .collect()
+    };
+    house.write("poem.txt", poem("third", "seventeenth"));
+    let path = house.path("poem.txt");
+    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
+    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    let proposal = house.wait_for_proposal(terminal, agent, "poem.txt");
+    assert_eq!(proposal.hunks, 2, "{proposal:?}");
+    let shown = house.outrigger(["show", &proposal.id.to_string()], "");
+    let shown = String::from_utf8(shown).unwrap();
+    for line in ["-third", "+THIRD", "-seventeenth", "+SEVENTEENTH"] {
+        assert!(shown.lines().any(|it| it == line), "no {line} in {shown}");
+    }
+    house.accept_hunks(&proposal, "2");
+    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
+    house.wait_until_done(terminal, &mark);
+}
+
+fn two_in_a_row(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let calls = vec![
+        Call::write(house.path("a.txt"), "A\n"),
+        Call::write(house.path("b.txt"), "B\n"),
+    ];
+    let mark = house.ask(terminal, vec![calls]);
+    for name in ["a.txt", "b.txt"] {
+        let proposal = house.wait_for_proposal(terminal, agent, name);
+        house.accept(&proposal);
+    }
+    house.wait_until_done(terminal, &mark);
+    assert_eq!(house.read("a.txt").unwrap(), b"A\n");
+    assert_eq!(house.read("b.txt").unwrap(), b"B\n");
+}
+
+fn reject(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    house.write("keep.txt", "as it was\n");
+    let path = house.path("keep.txt");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::edit(&path, "as it was", "something else")],
+    ];
+    house.ask(terminal, turns);
+    let proposal = house.wait_for_proposal(terminal, agent, "keep.txt");
+    house.reject(&proposal);
+    terminal.wait_until("the end of the question", |screen| !asks(screen));
+    house.wait_for_prompt(terminal);
+    house.wait_for_no_proposals();
+    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
+}
+
+fn terminal_accept(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let text = "decided in the terminal\n";
+    let call = Call::write(house.path("terminal.txt"), text);
+    let mark = house.ask(terminal, vec![vec![call]]);
+    house.wait_for_proposal(terminal, agent, "terminal.txt");
+    terminal.wait_until("the question", asks);
+    terminal.choose(1);
+    house.wait_for_file(terminal, "terminal.txt", text);
+    house.wait_until_done(terminal, &mark);
+    house.wait_for_no_proposals();
+}
+
+fn terminal_reject(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let call = Call::write(house.path("refused.txt"), "never written\n");
+    house.ask(terminal, vec![vec![call]]);
+    house.wait_for_proposal(terminal, agent, "refused.txt");
+    terminal.wait_until("the question", asks);
+    terminal.press(Key::Escape);
+    house.wait_for_no_proposals();
+    terminal.wait_until("the end of the question", |screen| !asks(screen));
+    house.wait_for_prompt(terminal);
+    assert_eq!(house.read("refused.txt"), None);
+}
+
+fn quit_with_a_diff_open(house: &Household, mut terminal: Terminal, agent: Agent) {
+    let call = Call::write(house.path("abandoned.txt"), "never written\n");
+    house.ask(&mut terminal, vec![vec![call]]);
+    house.wait_for_proposal(&terminal, agent, "abandoned.txt");
+    terminal.quit();
+    house.wait_for_no_proposals();
+    wait_for(
+        "the end of the stream",
+        || {
+            house
+                .sessions()
+                .iter()
+                .all(|it| it["streaming"] == false)
+                .then_some(())
+        },
+        || format!("{:?}", house.sessions()),
+    );
+    assert_eq!(house.read("abandoned.txt"), None);
+}

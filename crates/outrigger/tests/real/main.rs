@@ -1,0 +1,26 @@
+//! The published agents, as they are, against the program.
+//!
+//! Few and slow: each of these proves that the whole chain works, from the agent's own search for an
+//! editor to the bytes on disk. Without the clients on the machine they say so and pass, unless `CI`
+//! is set.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_push_string,
+    reason = "a test may stop at the first surprise, and none of this is hot"
+)]
+
+mod bytes;
+mod conformance;
+mod edits;
+mod restarts;
+mod several;
+mod versions;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_outrigger");
+
+/// Whether the agent asks its question in the terminal.
+fn asks(screen: &str) -> bool {
+    screen.to_lowercase().contains("allow once")
+}

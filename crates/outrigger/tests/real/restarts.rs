@@ -1,0 +1,117 @@
+//! The companion goes away in the middle of a diff and comes back.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde_json::Value;
+use testkit::{Agent, Call, Clients, Household, Proposal, Terminal, wait_for};
+
+use crate::PROGRAM;
+
+#[test]
+fn qwen_does_not_notice_a_planned_restart() {
+    planned_restart(Agent::Qwen);
+}
+
+#[test]
+fn gemini_does_not_notice_a_planned_restart() {
+    planned_restart(Agent::Gemini);
+}
+
+#[test]
+fn qwen_gets_its_verdict_after_a_crash() {
+    crash(Agent::Qwen);
+}
+
+#[test]
+fn gemini_gets_its_verdict_after_a_crash() {
+    crash(Agent::Gemini);
+}
+
+fn planned_restart(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("outrigger");
+    fs::copy(PROGRAM, &program).unwrap();
+    let mut house = Household::with_companion(&program, &clients);
+    let (pid, port) = (house.companion().pid(), house.companion().port());
+    let mut terminal = house.start_connected(agent);
+    let (mark, before) = propose(&house, &mut terminal, agent, "during.txt");
+
+    // An upgrade: the process goes on, as another file. That is also how to know that it happened.
+    let upgrade = folder.path().join("upgrade");
+    fs::copy(PROGRAM, &upgrade).unwrap();
+    fs::rename(&upgrade, &program).unwrap();
+    house.outrigger(["restart"], "");
+    let file = |path: &Path| fs::metadata(path).ok().map(|it| it.ino());
+    wait_for(
+        "the upgraded program",
+        || (file(Path::new(&format!("/proc/{pid}/exe"))) == file(&program)).then_some(()),
+        || terminal.to_string(),
+    );
+    let after = reconnected(&house, &terminal, &before);
+    assert_eq!(
+        (after["pid"].as_u64(), after["port"].as_u64()),
+        (Some(pid.into()), Some(port.into()))
+    );
+    let proposal = house.wait_for_proposal(&terminal, agent, "during.txt");
+    assert_eq!(proposal.id, before.id, "the proposal has another number");
+    house.accept(&proposal);
+    house.wait_for_file(&terminal, "during.txt", "text of during.txt\n");
+    house.wait_until_done(&terminal, &mark);
+
+    // An agent that thinks it is disconnected writes no second proposal.
+    let (mark, proposal) = propose(&house, &mut terminal, agent, "after.txt");
+    house.accept(&proposal);
+    house.wait_for_file(&terminal, "after.txt", "text of after.txt\n");
+    house.wait_until_done(&terminal, &mark);
+}
+
+fn crash(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let mut house = Household::with_companion(PROGRAM, &clients);
+    let mut terminal = house.start_connected(agent);
+    let (_, before) = propose(&house, &mut terminal, agent, "crash.txt");
+
+    let port = house.companion().port();
+    house.companion().kill();
+    house.serve();
+    assert_eq!(house.companion().port(), port);
+    let proposal = house.wait_for_proposal(&terminal, agent, "crash.txt");
+    assert_eq!(
+        (proposal.id, &proposal.session),
+        (before.id, &before.session)
+    );
+    house.accept(&proposal);
+    house.wait_for_file(&terminal, "crash.txt", "text of crash.txt\n");
+}
+
+/// Has the agent propose a new file.
+fn propose(
+    house: &Household,
+    terminal: &mut Terminal,
+    agent: Agent,
+    name: &str,
+) -> (String, Proposal) {
+    let call = Call::write(house.path(name), &format!("text of {name}\n"));
+    let mark = house.ask(terminal, vec![vec![call]]);
+    (mark, house.wait_for_proposal(terminal, agent, name))
+}
+
+/// Waits until the session of `proposal` has a stream again; the companion's status then.
+fn reconnected(house: &Household, terminal: &Terminal, proposal: &Proposal) -> Value {
+    let look = || {
+        let status = house.status();
+        let sessions = status["sessions"].as_array()?;
+        let session = sessions.iter().find(|it| it["id"] == proposal.session)?;
+        (session["streaming"] == true).then(|| status.clone())
+    };
+    wait_for("the stream after the restart", look, || {
+        terminal.to_string()
+    })
+}

@@ -1,0 +1,95 @@
+//! The published agents as the kit knows them: how each is installed, configured and started.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A terminal agent with an IDE mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// Qwen Code, `@qwen-code/qwen-code`.
+    Qwen,
+    /// Gemini CLI, `@google/gemini-cli`.
+    Gemini,
+}
+
+impl Agent {
+    /// Both, for table-driven tests.
+    pub const ALL: [Self; 2] = [Self::Qwen, Self::Gemini];
+
+    /// The name under which a companion reports this agent.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Qwen => "qwen",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The npm package that carries it.
+    pub fn package(self) -> &'static str {
+        match self {
+            Self::Qwen => "@qwen-code/qwen-code",
+            Self::Gemini => "@google/gemini-cli",
+        }
+    }
+
+    /// The command a person types to start it.
+    pub(crate) fn command(self) -> &'static [&'static str] {
+        match self {
+            Self::Qwen => &["qwen"],
+            // A fixed model spares the request that would choose one.
+            Self::Gemini => &["gemini", "--model", "gemini-2.5-flash"],
+        }
+    }
+
+    /// What sends it to the fake model on `port` instead of a real one.
+    pub(crate) fn environment(self, port: u16) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Qwen => vec![
+                ("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
+                ("OPENAI_API_KEY", "fake".into()),
+                ("OPENAI_MODEL", "fake-model".into()),
+            ],
+            Self::Gemini => vec![
+                ("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{port}")),
+                ("GEMINI_API_KEY", "fake".into()),
+                // It would otherwise start itself a second time to raise its memory limit.
+                ("GEMINI_CLI_NO_RELAUNCH", "1".into()),
+            ],
+        }
+    }
+
+    /// Writes the settings of a person who has used the agent before: IDE mode on, every first-run
+    /// question answered, and asking before each edit.
+    pub(crate) fn write_settings(self, home: &Path) {
+        let (folder, auth) = match self {
+            Self::Qwen => (".qwen", "openai"),
+            Self::Gemini => (".gemini", "gemini-api-key"),
+        };
+        let mut settings = json!({
+            "ide": {"enabled": true, "hasSeenNudge": true},
+            "security": {"auth": {"selectedType": auth}, "folderTrust": {"enabled": false}},
+            "general": {"enableAutoUpdate": false},
+            "privacy": {"usageStatisticsEnabled": false},
+            "telemetry": {"enabled": false},
+        });
+        let folder = home.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        match self {
+            // Left alone it decides by itself which edits need a person, and then none does.
+            Self::Qwen => settings["tools"] = json!({"approvalMode": "default"}),
+            Self::Gemini => {
+                write_json(
+                    &folder.join("state.json"),
+                    &json!({"terminalSetupPromptShown": true}),
+                );
+            }
+        }
+        write_json(&folder.join("settings.json"), &settings);
+    }
+}
+
+fn write_json(path: &Path, value: &Value) {
+    fs::write(path, value.to_string()).unwrap();
+}

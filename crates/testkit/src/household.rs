@@ -1,0 +1,238 @@
+//! One person's machine in a temporary folder: home, workspace, model and companion.
+//!
+//! Nothing is shared between two households, so tests can run side by side. Declare a household
+//! before its terminals: they must be gone before their folders are.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::{Agent, Call, Clients, Companion, Model, Proposal, Terminal, wait_for};
+
+/// What the input box of both agents shows while it waits for the person.
+const PROMPT: &str = "Type your message";
+
+/// A person's machine.
+pub struct Household {
+    /// The companion, while one runs.
+    companion: Option<Companion>,
+    /// The model behind every agent of this household.
+    pub model: Model,
+    clients: Clients,
+    /// The program under test.
+    program: PathBuf,
+    /// Home, temporary folder and workspace, under their real path.
+    root: PathBuf,
+    /// How many marks [`Self::ask`] has made up.
+    asked: Cell<usize>,
+    /// Removes everything at the end.
+    _folder: TempDir,
+}
+
+impl Household {
+    /// A machine where the person has used both agents before, but runs no companion.
+    pub fn new(program: impl AsRef<Path>, clients: &Clients) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("outrigger-")
+            .tempdir()
+            .unwrap();
+        let this = Self {
+            companion: None,
+            model: Model::start(),
+            clients: clients.clone(),
+            program: program.as_ref().into(),
+            root: folder.path().canonicalize().unwrap(),
+            asked: Cell::new(0),
+            _folder: folder,
+        };
+        for folder in [this.home(), this.temporary(), this.workspace()] {
+            fs::create_dir(folder).unwrap();
+        }
+        for agent in Agent::ALL {
+            agent.write_settings(&this.home());
+        }
+        this
+    }
+
+    /// The same, with a companion for the workspace.
+    pub fn with_companion(program: impl AsRef<Path>, clients: &Clients) -> Self {
+        let mut this = Self::new(program, clients);
+        this.serve();
+        this
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// The temporary folder.
+    pub fn temporary(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
+    /// The path of a file in the workspace.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.workspace().join(name)
+    }
+
+    /// Writes a file in the workspace.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// A file in the workspace, if it exists.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.path(name)).ok()
+    }
+
+    /// The installed clients.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// The program under test.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The environment of a plain terminal on this machine.
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let commands = self.clients.commands();
+        let mut environment = vec![
+            ("PATH", format!("{}:/usr/bin:/bin", commands.display())),
+            ("HOME", self.home().display().to_string()),
+            ("TMPDIR", self.temporary().display().to_string()),
+            ("TERM", "xterm-256color".into()),
+            ("LANG", "C.UTF-8".into()),
+            ("SHELL", "/bin/bash".into()),
+        ];
+        // Inside a container the agents look for the editor on the host unless told otherwise.
+        if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
+            environment.push(("REMOTE_CONTAINERS", "1".into()));
+        }
+        environment
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+
+    /// Starts the companion; the same command as after a crash.
+    #[track_caller]
+    pub fn serve(&mut self) {
+        let mut command = self.command();
+        command.arg("serve").arg(self.workspace()).arg("--json");
+        self.companion = Some(Companion::start(command));
+    }
+
+    /// The running companion.
+    #[track_caller]
+    pub fn companion(&mut self) -> &mut Companion {
+        self.companion.as_mut().unwrap()
+    }
+
+    /// Starts `agent` in a terminal and waits until the person can type.
+    #[track_caller]
+    pub fn start(&self, agent: Agent) -> Terminal {
+        let mut environment = self.environment();
+        for (name, value) in agent.environment(self.model.port()) {
+            environment.push((name.into(), value));
+        }
+        let terminal = Terminal::start(agent.command(), &self.workspace(), &environment);
+        terminal.wait_until("the input box", |screen| screen.contains(PROMPT));
+        terminal
+    }
+
+    /// The same, and waits until the companion has the agent's session with its stream.
+    #[track_caller]
+    pub fn start_connected(&self, agent: Agent) -> Terminal {
+        let terminal = self.start(agent);
+        wait_for(
+            &format!("a session of {} with a stream", agent.name()),
+            || {
+                let sessions = self.sessions();
+                let mut ours = sessions.iter().filter(|it| it["agent"] == agent.name());
+                ours.any(|it| it["streaming"] == true).then_some(())
+            },
+            || format!("sessions: {:?}\n{terminal}", self.sessions()),
+        );
+        terminal
+    }
+
+    /// Tells the agent in `terminal` to make these calls, and returns the mark that stands for them.
+    #[track_caller]
+    pub fn ask(&self, terminal: &mut Terminal, turns: Vec<Vec<Call>>) -> String {
+        self.asked.set(self.asked.get() + 1);
+        let mark = format!("TASK-{}-PLEASE", self.asked.get());
+        self.model.on(&mark, turns);
+        self.wait_for_prompt(terminal);
+        terminal.say(&mark);
+        wait_for(
+            "the task at the model",
+            || (!self.model.requests_containing(&mark).is_empty()).then_some(()),
+            || terminal.to_string(),
+        );
+        mark
+    }
+
+    /// Waits until the agent has done what `mark` stands for.
+    #[track_caller]
+    pub fn wait_until_done(&self, terminal: &Terminal, mark: &str) {
+        let done = format!("DONE {mark}");
+        terminal.wait_until(&done, |screen| screen.contains(&done));
+        self.wait_for_prompt(terminal);
+    }
+
+    /// Waits until the agent's input box is empty and the person can type.
+    #[track_caller]
+    pub fn wait_for_prompt(&self, terminal: &Terminal) {
+        terminal.wait_until("the empty input box", |screen| screen.contains(PROMPT));
+    }
+
+    /// Waits for the proposal of `agent` for the file `name`; `seen` is what the agent shows.
+    #[track_caller]
+    pub fn wait_for_proposal(&self, seen: &impl Display, agent: Agent, name: &str) -> Proposal {
+        let path = self.path(name);
+        wait_for(
+            &format!("a proposal of {} for {name}", agent.name()),
+            || {
+                let mut all = self.proposals().into_iter();
+                all.find(|it| it.agent == agent.name() && it.path == path)
+            },
+            || format!("proposals: {:?}\n{seen}", self.proposals()),
+        )
+    }
+
+    /// Waits until no proposal is left.
+    #[track_caller]
+    pub fn wait_for_no_proposals(&self) {
+        wait_for(
+            "the end of all proposals",
+            || self.proposals().is_empty().then_some(()),
+            || format!("proposals: {:?}", self.proposals()),
+        );
+    }
+
+    /// Waits until the file `name` has exactly this content.
+    #[track_caller]
+    pub fn wait_for_file(&self, terminal: &Terminal, name: &str, content: impl AsRef<[u8]>) {
+        let content = content.as_ref();
+        let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        wait_for(
+            &format!("{name} to be {:?}", shown(content)),
+            || (self.read(name)? == content).then_some(()),
+            || {
+                let now = self.read(name).map(|bytes| shown(&bytes));
+                format!("it is {now:?}\n{terminal}")
+            },
+        );
+    }
+}

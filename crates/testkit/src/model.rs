@@ -1,0 +1,205 @@
+//! A language model on loopback that does exactly what a test tells it to.
+//!
+//! It speaks the two wire formats the agents use. A test registers a *mark* and the tool calls to
+//! make, turn by turn; when the newest marked text of the person in a request carries that mark, the
+//! model makes the next turn's calls, and after the last turn it says `DONE <mark>`. Which turn is
+//! next is read from the request itself (how often the model has called tools since the mark), so
+//! retries and side requests of the agents do not disturb it.
+
+mod gemini;
+mod openai;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Response, Uri, header};
+use serde_json::{Value, json};
+
+/// One use of a tool, in words that each wire format translates for its agent.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// Read a file; the agents insist on it before they change one that exists.
+    Read(PathBuf),
+    /// Write a whole file.
+    Write(PathBuf, String),
+    /// Replace one piece of text in a file by another.
+    Edit(PathBuf, String, String),
+}
+
+impl Call {
+    /// Reads `path`.
+    pub fn read(path: impl AsRef<Path>) -> Self {
+        Self::Read(path.as_ref().into())
+    }
+
+    /// Writes `content` to `path`.
+    pub fn write(path: impl AsRef<Path>, content: &str) -> Self {
+        Self::Write(path.as_ref().into(), content.into())
+    }
+
+    /// Replaces `old` by `new` in `path`.
+    pub fn edit(path: impl AsRef<Path>, old: &str, new: &str) -> Self {
+        Self::Edit(path.as_ref().into(), old.into(), new.into())
+    }
+
+    /// The tool's name and arguments; `edit_tool` is what this agent calls its editing tool.
+    fn on_wire(&self, edit_tool: &'static str) -> (&'static str, Value) {
+        match self {
+            Self::Read(path) => ("read_file", json!({"file_path": path})),
+            Self::Write(path, content) => {
+                ("write_file", json!({"file_path": path, "content": content}))
+            }
+            Self::Edit(path, old, new) => (
+                edit_tool,
+                json!({
+                    "file_path": path,
+                    "old_string": old,
+                    "new_string": new,
+                    "instruction": "Change the text as given.",
+                }),
+            ),
+        }
+    }
+}
+
+/// What the model answers to one request.
+enum Answer {
+    Text(String),
+    Calls(Vec<Call>),
+}
+
+/// What a request says about the conversation, in either format.
+struct Conversation {
+    /// The person's texts, oldest first, each with the number of turns since it in which the model
+    /// called tools.
+    texts: Vec<(String, usize)>,
+}
+
+/// The fake model; it answers until the test process ends.
+pub struct Model {
+    port: u16,
+    state: Arc<Mutex<Play>>,
+}
+
+#[derive(Default)]
+struct Play {
+    /// Marks with their turns, in order of registration.
+    script: Vec<(String, Vec<Vec<Call>>)>,
+    /// Every request body received, oldest first.
+    requests: Vec<Value>,
+}
+
+impl Model {
+    /// Starts a model on a free port.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::<Mutex<Play>>::default();
+        let app = Router::new().fallback(respond).with_state(state.clone());
+        thread::spawn(move || {
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap()
+                .block_on(async move {
+                    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                    axum::serve(listener, app).await.unwrap();
+                });
+        });
+        Self { port, state }
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// From now on, `mark` in what the person says means these calls, one inner list per turn.
+    pub fn on(&self, mark: &str, turns: Vec<Vec<Call>>) {
+        self.state.lock().unwrap().script.push((mark.into(), turns));
+    }
+
+    /// The bodies of all requests so far that contain `text` (as it is written inside JSON).
+    pub fn requests_containing(&self, text: &str) -> Vec<Value> {
+        let play = self.state.lock().unwrap();
+        play.requests
+            .iter()
+            .filter(|body| body.to_string().contains(text))
+            .cloned()
+            .collect()
+    }
+}
+
+impl Play {
+    fn answer(&self, conversation: &Conversation) -> Answer {
+        let marked = conversation.texts.iter().rev().find_map(|(text, turn)| {
+            // A task that was cancelled may be in the same text as the next one.
+            let places = self
+                .script
+                .iter()
+                .filter_map(|it| Some((text.rfind(&it.0)?, it)));
+            let (_, (mark, turns)) = places.max_by_key(|(place, _)| *place)?;
+            Some((mark, turns.get(*turn)))
+        });
+        match marked {
+            Some((_, Some(calls))) => Answer::Calls(calls.clone()),
+            Some((mark, None)) => Answer::Text(format!("DONE {mark}")),
+            None => Answer::Text("NOTHING TO DO".into()),
+        }
+    }
+}
+
+/// Any request of either format.
+async fn respond(State(state): State<Arc<Mutex<Play>>>, uri: Uri, body: String) -> Response<Body> {
+    let body: Value = serde_json::from_str(&body).unwrap_or_default();
+    let mut play = state.lock().unwrap();
+    play.requests.push(body.clone());
+    let path = uri.path();
+    let (content_type, text) = if path.ends_with("/chat/completions") {
+        openai::respond(&body, |conversation| play.answer(conversation))
+    } else if path.ends_with(":countTokens") {
+        ("application/json", json!({"totalTokens": 10}).to_string())
+    } else if path.ends_with("enerateContent") {
+        let stream = path.ends_with(":streamGenerateContent");
+        gemini::respond(&body, stream, |conversation| play.answer(conversation))
+    } else {
+        ("application/json", json!({"data": []}).to_string())
+    };
+    Response::builder()
+        .header(header::CONTENT_TYPE, content_type)
+        .body(text.into())
+        .unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_mark_decides_and_each_turn_is_played_once() {
+        let mut play = Play::default();
+        play.script.push(("FIRST".into(), vec![vec![]]));
+        let turns = vec![vec![Call::read("/a")], vec![Call::write("/a", "x")]];
+        play.script.push(("SECOND".into(), turns));
+        let answer = |turn| {
+            let texts = vec![
+                ("please FIRST".into(), 5),
+                ("please FIRST, now SECOND".into(), turn),
+                ("unmarked".into(), 0),
+            ];
+            match play.answer(&Conversation { texts }) {
+                Answer::Text(text) => text,
+                Answer::Calls(calls) => format!("{calls:?}"),
+            }
+        };
+        assert_eq!(answer(0), r#"[Read("/a")]"#);
+        assert_eq!(answer(1), r#"[Write("/a", "x")]"#);
+        assert_eq!(answer(2), "DONE SECOND");
+    }
+}

@@ -1,0 +1,36 @@
+//! Waiting for a condition. Nothing in the kit sleeps where there is something to look at.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a condition may take before it counts as never going to happen.
+///
+/// Far above what is ever needed on an idle machine: a slow machine must not fail a test.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How often a condition is looked at.
+const GLANCE: Duration = Duration::from_millis(40);
+
+/// Waits until `probe` yields a value.
+///
+/// `picture` describes the world for the panic message when the value never comes.
+#[track_caller]
+pub fn wait_for<T>(
+    what: &str,
+    mut probe: impl FnMut() -> Option<T>,
+    picture: impl FnOnce() -> String,
+) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = probe() {
+            return value;
+        }
+        assert!(
+            Instant::now() < end,
+            "waited {}s in vain for {what}\n{}",
+            PATIENCE.as_secs(),
+            picture()
+        );
+        thread::sleep(GLANCE);
+    }
+}
