@@ -226,11 +226,16 @@ impl Entry {
             Entry::Proposal(proposal) => serde_json::to_vec(&SavedProposal::from(&*proposal)),
             Entry::Verdict(verdict) => serde_json::to_vec(&verdict),
             Entry::Documents(documents) => {
-                let documents: Vec<_> = documents.into_iter().map(SavedDocument::from).collect();
+                // JSON cannot say a name that is not Unicode, and agents are never told one.
+                let unicode = |(focus, _): &(Focus, u64)| {
+                    focus.place.path.to_str().is_some() && focus.place.real.to_str().is_some()
+                };
+                let documents = documents.into_iter().filter(unicode);
+                let documents: Vec<_> = documents.map(SavedDocument::from).collect();
                 serde_json::to_vec(&documents)
             }
         };
-        // Only a path that is not Unicode cannot be written as JSON.
+        // Strings and numbers can always be written as JSON.
         json.unwrap_or_default()
     }
 }
@@ -255,3 +260,6 @@ fn load<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
         .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "ignoring a damaged file of an earlier run"))
         .ok()
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,6 +1,8 @@
-//! The companion goes away in the middle of a diff and comes back.
+//! The stream ends in the middle of a diff: alone, with the companion, or in a crash.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -17,6 +19,16 @@ fn qwen_does_not_notice_a_planned_restart() {
 #[test]
 fn gemini_does_not_notice_a_planned_restart() {
     planned_restart(Agent::Gemini);
+}
+
+#[test]
+fn qwen_does_not_notice_the_clean_end_of_a_stream() {
+    clean_end(Agent::Qwen);
+}
+
+#[test]
+fn gemini_does_not_notice_the_clean_end_of_a_stream() {
+    clean_end(Agent::Gemini);
 }
 
 #[test]
@@ -59,15 +71,43 @@ fn planned_restart(agent: Agent) {
     );
     let proposal = house.wait_for_proposal(&terminal, agent, "during.txt");
     assert_eq!(proposal.id, before.id, "the proposal has another number");
-    house.accept(&proposal);
-    house.wait_for_file(&terminal, "during.txt", "text of during.txt\n");
-    house.wait_until_done(&terminal, &mark);
+    still_connected(&house, &mut terminal, &mark, &proposal);
+}
 
-    // An agent that thinks it is disconnected writes no second proposal.
-    let (mark, proposal) = propose(&house, &mut terminal, agent, "after.txt");
+fn clean_end(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let mut house = Household::with_companion(PROGRAM, &clients);
+    let mut terminal = house.start_connected(agent);
+    let (mark, proposal) = propose(&house, &mut terminal, agent, "during.txt");
+
+    // A session may hold four streams; the oldest, which is the agent's, is ended for a fifth.
+    let port = house.companion().port();
+    let token = token(&house, agent);
+    let others: Vec<_> = (0..4)
+        .map(|_| listen(port, &token, &proposal.session))
+        .collect();
+    drop(others);
+    reconnected(&house, &terminal, &proposal);
+    still_connected(&house, &mut terminal, &mark, &proposal);
+}
+
+/// The open diff is decided, and another one is opened and decided after it, which an agent that
+/// thinks it is disconnected would not do.
+fn still_connected(house: &Household, terminal: &mut Terminal, mark: &str, proposal: &Proposal) {
+    let agent = if proposal.agent == "qwen" {
+        Agent::Qwen
+    } else {
+        Agent::Gemini
+    };
+    house.accept(proposal);
+    house.wait_for_file(terminal, "during.txt", "text of during.txt\n");
+    house.wait_until_done(terminal, mark);
+    let (mark, proposal) = propose(house, terminal, agent, "after.txt");
     house.accept(&proposal);
-    house.wait_for_file(&terminal, "after.txt", "text of after.txt\n");
-    house.wait_until_done(&terminal, &mark);
+    house.wait_for_file(terminal, "after.txt", "text of after.txt\n");
+    house.wait_until_done(terminal, &mark);
 }
 
 fn crash(agent: Agent) {
@@ -114,4 +154,33 @@ fn reconnected(house: &Household, terminal: &Terminal, proposal: &Proposal) -> V
     wait_for("the stream after the restart", look, || {
         terminal.to_string()
     })
+}
+
+/// The token that the companion gave to `agent`, from its own record.
+fn token(house: &Household, agent: Agent) -> String {
+    let companions = house.home().join(".local/state/outrigger/companions");
+    let record = fs::read_dir(companions).unwrap().next().unwrap().unwrap();
+    let record = fs::read(record.path().join("companion.json")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    let tokens = record["tokens"].as_array().unwrap();
+    let pair = tokens.iter().find(|pair| pair[0] == agent.name()).unwrap();
+    pair[1].as_str().unwrap().to_owned()
+}
+
+/// Opens a stream of a session and waits for its first event.
+fn listen(port: u16, token: &str, session: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        stream,
+        "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
+         Accept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n"
+    )
+    .unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("data:") {
+        line.clear();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "no event came");
+    }
+    stream
 }
