@@ -208,6 +208,11 @@ impl Slot {
         Ok(None)
     }
 
+    /// The private folder of this companion.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Writes down what others need to find this companion, and a later run to take over.
     pub fn record(&self, record: &Record) -> Result<(), Error> {
         let json = serde_json::to_vec_pretty(record).unwrap_or_default();

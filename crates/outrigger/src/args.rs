@@ -22,7 +22,7 @@ Exit codes: 0 done · 1 failed · 2 wrong usage · 3 no companion serves this fo
 /// Gives terminal coding agents (Qwen Code, Gemini CLI) their IDE mode in any editor and in
 /// none: they see what you have open, and their edits wait for your decision.
 #[derive(Debug, Parser)]
-#[command(name = "outrigger", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(name = "outrigger", version, after_help = EXAMPLES, subcommand_precedence_over_arg = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -86,6 +86,10 @@ pub(crate) enum Command {
         after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]
     Run(Run),
+    /// Serve an editor: a language server on stdin and stdout, with a companion inside.
+    ///
+    /// Editors start this; see docs/editor-protocol.md.
+    Lsp(Lsp),
     /// Join an agent that speaks MCP on stdin and stdout to the companion of this folder.
     Bridge(Bridge),
     /// Restart the companion of this folder; connected agents do not notice.
@@ -101,24 +105,10 @@ pub(crate) enum Command {
     },
     /// Print the manual page.
     Man,
-    /// The process between a launcher and an agent's shell.
-    #[command(name = "__between", hide = true)]
-    Between(Inner),
-    /// The process that an agent takes for its shell.
-    #[command(name = "__shell", hide = true)]
-    Shell(Inner),
-}
-
-/// The rest of a command line that is passed on.
-#[derive(Debug, Args)]
-pub(crate) struct Inner {
-    /// The agent's command line.
-    #[arg(last = true, required = true)]
-    pub(crate) command: Vec<String>,
 }
 
 /// How to run a companion.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Serve {
     /// The folders to serve [default: the current one].
     #[arg(value_name = "DIR")]
@@ -228,6 +218,16 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Lsp {
+    /// Write every message of the conversation to this file, without secrets.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// How much to log on stderr: error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Bridge {
     /// Which agent is on the other side.
     #[arg(long)]
@@ -268,6 +268,15 @@ mod tests {
         assert!(typed.command.is_none());
         assert_eq!(typed.serve.port, Some(7));
         assert_eq!(typed.serve.dirs, [PathBuf::from("/w")]);
+    }
+
+    #[test]
+    fn global_options_may_stand_before_a_command() {
+        let typed =
+            Arguments::try_parse_from(["outrigger", "--state-dir", "/s", "-C", "/w", "status"])
+                .unwrap();
+        assert!(matches!(typed.command, Some(Command::Status(_))));
+        assert_eq!(typed.serve, Serve::default());
     }
 
     #[test]

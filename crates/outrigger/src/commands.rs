@@ -126,8 +126,8 @@ pub(crate) async fn env(global: &Global, args: &Env) -> Done {
     let variables: wire::Environment = client(&record).get("/api/environment").await?;
     match args.shell {
         EnvForm::Json => print_json(&variables),
-        EnvForm::Sh => print(&script(&variables, "export ", "=")),
-        EnvForm::Fish => print(&script(&variables, "set -gx ", " ")),
+        EnvForm::Sh => print(&script(&variables, for_sh)),
+        EnvForm::Fish => print(&script(&variables, for_fish)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -274,17 +274,25 @@ fn print_json(value: &impl Serialize) {
     print(&text);
 }
 
-/// One assignment a line, quoted so that a shell takes every character as it is.
-fn script(variables: &wire::Environment, before: &str, between: &str) -> String {
-    let mut text = String::new();
-    for (name, value) in variables {
-        let _ = writeln!(
-            text,
-            "{before}{name}{between}'{}'",
-            value.replace('\'', r"'\''")
-        );
-    }
-    text
+/// One assignment a line.
+fn script(variables: &wire::Environment, form: fn(&str, &str) -> String) -> String {
+    variables
+        .iter()
+        .map(|(name, value)| form(name, value) + "\n")
+        .collect()
+}
+
+/// Between single quotes sh takes every character as it is, but for the quote itself.
+fn for_sh(name: &str, value: &str) -> String {
+    format!("export {name}='{}'", value.replace('\'', r"'\''"))
+}
+
+/// In fish the backslash is special between single quotes as well.
+fn for_fish(name: &str, value: &str) -> String {
+    format!(
+        "set -gx {name} '{}'",
+        value.replace('\\', r"\\").replace('\'', r"\'")
+    )
 }
 
 #[cfg(test)]
@@ -293,10 +301,8 @@ mod tests {
 
     #[test]
     fn variables_are_quoted_for_shells() {
-        let variables = wire::Environment::from([("A".to_owned(), "it's $HOME `x` \\".to_owned())]);
-        assert_eq!(
-            script(&variables, "export ", "="),
-            "export A='it'\\''s $HOME `x` \\'\n"
-        );
+        let value = "it's $HOME `x` \\";
+        assert_eq!(for_sh("A", value), r"export A='it'\''s $HOME `x` \'");
+        assert_eq!(for_fish("A", value), r"set -gx A 'it\'s $HOME `x` \\'");
     }
 }

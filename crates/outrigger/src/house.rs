@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) state: PathBuf,
     /// The process that we live for, if there is one.
     pub(crate) parent: Option<u32>,
+    /// Whether the process may become a new program to restart.
+    pub(crate) restartable: bool,
     /// The socket of the run that we continue, if we do.
     pub(crate) socket: Option<std::net::TcpListener>,
 }
@@ -47,6 +49,7 @@ pub(crate) struct House {
     listener: TcpListener,
     app: Router,
     limits: Limits,
+    order: mpsc::Sender<Order>,
     orders: mpsc::Receiver<Order>,
     ending: watch::Sender<Ending>,
     desk: Desk,
@@ -70,6 +73,7 @@ impl House {
             registry,
             state,
             parent,
+            restartable,
             socket,
         } = plan;
         if let Some(pid) = parent
@@ -113,7 +117,8 @@ impl House {
             editor: record.editor.clone(),
             secret: record.secret.clone(),
             desk: desk.clone(),
-            orders: order,
+            orders: order.clone(),
+            restartable,
             body: limits.body,
         }));
         let keeper = Keeper::new(Keeping {
@@ -139,6 +144,7 @@ impl House {
             listener,
             app,
             limits,
+            order,
             orders,
             ending,
             desk,
@@ -151,12 +157,23 @@ impl House {
         &mut self.keeper
     }
 
+    /// The owner of all state.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// A way to give orders while the house lives.
+    pub(crate) fn orders(&self) -> mpsc::Sender<Order> {
+        self.order.clone()
+    }
+
     /// Lives until `stop` resolves, somebody orders an end, or the process we live for is gone.
     pub(crate) async fn live(self, stop: impl Future<Output = ()>) -> Departure {
         let House {
             listener,
             app,
             limits,
+            order: _,
             mut orders,
             ending,
             desk,
@@ -325,7 +342,7 @@ fn announcement(record: &Record, state: &Path, parent: Option<u32>) -> Announcem
 /// Agents pass hardly any variable on to such a child, so the state folder is an argument.
 fn stdio(state: &Path) -> Option<Stdio> {
     let command = std::env::current_exe().ok()?.to_str()?.to_owned();
-    let args = ["--state-dir", state.to_str()?, "bridge"];
+    let args = ["bridge", "--state-dir", state.to_str()?];
     Some(Stdio {
         command,
         args: args.map(str::to_owned).to_vec(),

@@ -4,6 +4,8 @@
 //! agents take for their editor are still there, whether the workspace's ignore files have
 //! changed, and whether the process that the companion lives for is gone.
 
+use std::path::{Path, PathBuf};
+
 use beacon::{Announcement, Beacon, Remover, Surroundings, process};
 use companion::desk::Desk;
 use companion::registry::{Record, Slot};
@@ -90,8 +92,22 @@ impl Keeper {
             }
             Order::Environment(answer) => drop(answer.send(self.environment())),
             Order::Problems(answer) => drop(answer.send(self.problems())),
+            Order::SetRoots(roots) => self.set_roots(roots),
             Order::Restart | Order::Stop => {}
         }
+    }
+
+    /// Serves other folders from now on: agents, commands and the privacy filter learn of them.
+    fn set_roots(&mut self, roots: Vec<PathBuf>) {
+        self.with.ignore_files.set_roots(roots.clone());
+        self.look_at_patterns();
+        self.with.announcement.roots.clone_from(&roots);
+        self.beacon.set_announcement(self.with.announcement.clone());
+        self.with.record.roots.clone_from(&roots);
+        self.write_record();
+        self.with
+            .desk
+            .tell(move |state| state.workbench_mut().set_roots(roots));
     }
 
     /// Looks after everything once; `false` means that there is nobody left to live for.
@@ -111,6 +127,12 @@ impl Keeper {
         for healed in self.beacon.heal() {
             tracing::info!(path = %healed.display(), "wrote a discovery file again that had gone");
         }
+        self.look_at_patterns();
+        true
+    }
+
+    /// Reads the ignore files again if they have changed.
+    fn look_at_patterns(&mut self) {
         match self.with.ignore_files.changed() {
             Some(Ok(privacy)) => self
                 .with
@@ -119,7 +141,11 @@ impl Keeper {
             Some(Err(bad)) => tracing::warn!("{bad}; the patterns from before stay in force"),
             None => {}
         }
-        true
+    }
+
+    /// The private folder of this companion.
+    pub(crate) fn folder(&self) -> &Path {
+        self.with.slot.folder()
     }
 
     /// Removes the discovery files.

@@ -8,6 +8,8 @@ mod failure;
 mod folders;
 mod house;
 mod keeper;
+mod lsp;
+mod memory;
 mod output;
 mod privacy;
 mod resume;
@@ -24,7 +26,24 @@ use args::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    run_command(&Arguments::parse()).unwrap_or_else(|failure| failure.report())
+    memory::give_back_large_blocks();
+    // The inner processes of `outrigger run` are not commands for people.
+    let done = match run::inner_process() {
+        Some(done) => done,
+        None => run_command(&typed()),
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}
+
+/// What was typed. Options of `serve` may stand without a command, but not before another one.
+fn typed() -> Arguments {
+    let typed = Arguments::parse();
+    if typed.command.is_some() && typed.serve != args::Serve::default() {
+        let message = "options for running a companion stand after `serve`";
+        let usage = clap::error::ErrorKind::ArgumentConflict;
+        Arguments::command().error(usage, message).exit();
+    }
+    typed
 }
 
 fn run_command(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -34,8 +53,7 @@ fn run_command(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(Command::Serve(args)) => serve::serve(global, args),
         Some(Command::Config(args)) => serve::show_config(global, args),
         Some(Command::Run(args)) => run::run(global, args),
-        Some(Command::Between(inner)) => run::between(&inner.command),
-        Some(Command::Shell(inner)) => run::shell(&inner.command),
+        Some(Command::Lsp(args)) => lsp::lsp(global, args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "outrigger", &mut script);

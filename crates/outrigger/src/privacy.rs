@@ -27,6 +27,12 @@ impl IgnoreFiles {
         }
     }
 
+    /// Looks into other folders from now on; the next call of [`IgnoreFiles::changed`] has a new filter.
+    pub(crate) fn set_roots(&mut self, roots: Vec<PathBuf>) {
+        self.roots = roots;
+        self.seen.clear();
+    }
+
     /// A new filter if a file has changed since the last call, and always the first time.
     pub(crate) fn changed(&mut self) -> Option<Result<Privacy, BadPattern>> {
         let now: Vec<_> = self.files().map(|file| look(&file)).collect();

@@ -8,6 +8,7 @@
 //! Agents know a shell by its name alone, and a real one would not pass signals on to its
 //! child. So the shell is this program too, under the name of `sh`.
 
+use std::ffi::{OsStr, OsString};
 use std::process::{ExitCode, ExitStatus, Stdio};
 
 use tokio::process::Command;
@@ -55,7 +56,7 @@ async fn launch(
     args: &Run,
     variables: &wire::Environment,
 ) -> Result<ExitCode, Failure> {
-    let mut command = myself("outrigger", "__between", &args.command)?;
+    let mut command = myself("outrigger", BETWEEN, &args.command)?;
     command
         .envs(variables)
         .current_dir(folders::current(global)?);
@@ -65,20 +66,31 @@ async fn launch(
     wait(command).await
 }
 
-/// The process between the launcher and the shell.
-pub(crate) fn between(command: &[String]) -> Result<ExitCode, Failure> {
-    crate::runtime()?.block_on(wait(myself("sh", "__shell", command)?))
+const BETWEEN: &str = "__between";
+const SHELL: &str = "__shell";
+
+/// Plays a role in the chain, if this process was started for one.
+pub(crate) fn inner_process() -> Option<Result<ExitCode, Failure>> {
+    let mut words = std::env::args_os().skip(1);
+    let role = words.next()?;
+    let command: Vec<OsString> = words.collect();
+    match (role.to_str()?, command.as_slice()) {
+        (BETWEEN, [_, ..]) => Some(wait_for(myself("sh", SHELL, &command))),
+        (SHELL, [agent, arguments @ ..]) => {
+            let mut command = Command::new(agent);
+            command.args(arguments);
+            Some(wait_for(Ok(command)))
+        }
+        _ => None,
+    }
 }
 
-/// The process that agents take for their shell.
-pub(crate) fn shell(command: &[String]) -> Result<ExitCode, Failure> {
-    let mut agent = Command::new(&command[0]);
-    agent.args(&command[1..]);
-    crate::runtime()?.block_on(wait(agent))
+fn wait_for(command: Result<Command, Failure>) -> Result<ExitCode, Failure> {
+    crate::runtime()?.block_on(wait(command?))
 }
 
 /// This program again, in another role and under another name.
-fn myself(name: &str, role: &str, command: &[String]) -> Result<Command, Failure> {
+fn myself(name: &str, role: &str, command: &[impl AsRef<OsStr>]) -> Result<Command, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::other("cannot find myself", error))?;
     let mut again = Command::new(program);
@@ -86,7 +98,7 @@ fn myself(name: &str, role: &str, command: &[String]) -> Result<Command, Failure
     again.arg0(name);
     #[cfg(not(unix))]
     let _ = name;
-    again.args([role, "--"]).args(command);
+    again.arg(role).args(command);
     Ok(again)
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn plan(
         registry: folders::registry(global)?,
         state: folders::state(global)?,
         parent: args.parent,
+        restartable: true,
         socket,
     })
 }

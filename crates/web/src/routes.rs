@@ -25,6 +25,8 @@ pub enum Order {
     Restart,
     /// End.
     Stop,
+    /// Serve other folders from now on.
+    SetRoots(Vec<PathBuf>),
     /// Let agents below this process find us, until it ends.
     Host(u32, oneshot::Sender<()>),
     /// The variables that an agent should see.
@@ -46,6 +48,8 @@ pub struct Api {
     pub desk: Desk,
     /// The way to the program.
     pub orders: mpsc::Sender<Order>,
+    /// Whether the companion can be restarted from outside; one inside an editor cannot.
+    pub restartable: bool,
     /// The largest request body.
     pub body: usize,
 }
@@ -296,6 +300,10 @@ async fn host(Shared(api): Server, Body(guest): Body<wire::Guest>) -> Answer<()>
 }
 
 async fn restart(Shared(api): Server) -> Answer<()> {
+    if !api.restartable {
+        let message = "this companion belongs to an editor; restart it from there";
+        return Err(Failure::Refused(message.into()));
+    }
     api.send(Order::Restart).await.map(Json)
 }
 
@@ -367,33 +375,21 @@ fn explain(reason: Reason) -> &'static str {
     }
 }
 
-/// Finds out where a file really is. A path that reaches the workspace through a link is
-/// spelled as the workspace's root is, because that is how agents see the folder.
+/// Finds out where the file is that the person is in.
 fn locate(path: &Path, roots: &[PathBuf]) -> Result<Place, Failure> {
     if !path.is_absolute() {
-        return Err(Failure::Invalid(format!(
-            "{} is not an absolute path",
-            path.display()
-        )));
+        let message = format!("{} is not an absolute path", path.display());
+        return Err(Failure::Invalid(message));
     }
-    let real = path
-        .canonicalize()
+    let place = companion::locate(path, roots)
         .map_err(|error| Failure::NotFound(format!("cannot find {}: {error}", path.display())))?;
-    if !real.is_file() {
+    if !place.real.is_file() {
         return Err(Failure::Invalid(format!(
             "{} is not a file",
             path.display()
         )));
     }
-    let spelled = roots.iter().any(|root| path.starts_with(root));
-    Ok(Place {
-        path: if spelled {
-            path.to_owned()
-        } else {
-            real.clone()
-        },
-        real,
-    })
+    Ok(place)
 }
 
 /// Runs work that takes long for large texts away from the threads that serve peers.

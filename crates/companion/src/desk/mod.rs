@@ -13,6 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use workbench::{ProposalId, Workbench};
 
+pub(crate) use state::Withdrawn;
 pub use state::{Answered, SessionView, State, Status};
 
 use crate::journal::{Journal, Saved};
@@ -51,6 +52,19 @@ pub enum Why {
     /// The agent is gone.
     Orphaned,
 }
+
+/// Asks a front end what the text of a proposal that it shows is by now, because the agent takes
+/// the proposal back. The front end stops showing it.
+#[derive(Debug)]
+pub struct Question {
+    /// Which proposal.
+    pub proposal: ProposalId,
+    /// Where to say it; dropped if the front end does not know.
+    pub answer: oneshot::Sender<String>,
+}
+
+/// The way to a front end that shows a proposal.
+pub type Viewer = mpsc::Sender<Question>;
 
 /// The context that agents were sent last, ready to be sent again.
 #[derive(Clone, Debug)]

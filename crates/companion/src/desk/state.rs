@@ -11,7 +11,7 @@ use workbench::{
     Standing, Texts, Verdict, Workbench,
 };
 
-use super::{Event, Published, Why};
+use super::{Event, Published, Viewer, Why};
 use crate::agents::dialect;
 use crate::journal::{Journal, Saved, SavedSession, SavedVerdict};
 use crate::limits::Limits;
@@ -24,6 +24,10 @@ pub struct State {
     workbench: Workbench,
     proposals: Proposals,
     sessions: HashMap<SessionId, Session>,
+    /// Front ends that show a proposal and know what its text is by now.
+    viewers: HashMap<ProposalId, Viewer>,
+    /// Whether agents are told nothing for the time being.
+    paused: bool,
     /// Whether the context may differ from what was published last.
     stale: bool,
     published: watch::Sender<Published>,
@@ -80,6 +84,28 @@ pub struct Answered {
     pub streaming: bool,
 }
 
+/// What an agent took back.
+#[derive(Debug)]
+pub(crate) enum Withdrawn {
+    /// A proposal that was pending.
+    Proposal(Box<Proposal>),
+    /// A text that the person had accepted, before the agent heard of it.
+    Accepted(Arc<str>),
+}
+
+impl Withdrawn {
+    /// The text as it stood, if there is one to tell.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Withdrawn::Proposal(proposal) => match proposal.standing {
+                Standing::Open => Some(proposal.current()),
+                Standing::TerminalOnly(_) => None,
+            },
+            Withdrawn::Accepted(text) => Some(text),
+        }
+    }
+}
+
 /// There are too many of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooMany {
@@ -110,6 +136,8 @@ impl State {
             workbench,
             proposals: Proposals::new(1),
             sessions: HashMap::new(),
+            viewers: HashMap::new(),
+            paused: false,
             stale: true,
             published,
             events,
@@ -171,9 +199,39 @@ impl State {
         &mut self.workbench
     }
 
+    /// The person has this document open, but is not in it.
+    pub fn open(&mut self, place: Place) {
+        self.workbench_mut().open(place, now());
+    }
+
     /// The person is in this document now.
     pub fn focus(&mut self, focus: Focus) {
         self.workbench_mut().focus(focus, now());
+    }
+
+    /// Stops telling agents what is open, or resumes it. While it is paused they see nothing open.
+    pub fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+        self.stale = true;
+    }
+
+    /// Whether agents are told nothing for the time being.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// From now on `viewer` knows the text of this proposal.
+    pub fn set_viewer(&mut self, id: ProposalId, viewer: Viewer) {
+        if self.proposals.get(id).is_some() {
+            self.viewers.insert(id, viewer);
+        }
+    }
+
+    /// Who knows the text of what the session proposed for `path`.
+    pub(crate) fn viewer(&self, session: &SessionId, path: &str) -> Option<(ProposalId, Viewer)> {
+        let mut proposals = self.proposals.iter();
+        let found = proposals.find(|it| it.session == *session && it.path == path)?;
+        Some((found.id, self.viewers.get(&found.id)?.clone()))
     }
 
     /// Everything at once.
@@ -368,16 +426,13 @@ impl State {
     }
 
     /// The agent takes a proposal back and wants the text as it stands now, if there is one.
-    pub(crate) fn withdraw(&mut self, session_id: &SessionId, path: &str) -> Option<Arc<str>> {
+    pub(crate) fn withdraw(&mut self, session_id: &SessionId, path: &str) -> Option<Withdrawn> {
         let mailbox = self.sessions.get(session_id)?.mailbox.clone();
         if let Some(proposal) = self.proposals.withdraw(session_id, path) {
             mailbox.forget(proposal.id);
             self.journal.remove(proposal.id);
             self.say(Event::Closed(proposal.id, Why::Withdrawn));
-            return match proposal.standing {
-                Standing::Open => Some(proposal.current().into()),
-                Standing::TerminalOnly(_) => None,
-            };
+            return Some(Withdrawn::Proposal(Box::new(proposal)));
         }
         // The person had decided, but the agent asks before it heard of it: it gets what was accepted.
         let mut accepted = None;
@@ -385,7 +440,7 @@ impl State {
             self.journal.remove(letter.proposal);
             accepted = letter.accepted;
         }
-        accepted
+        accepted.map(Withdrawn::Accepted)
     }
 
     pub(super) fn is_stale(&self) -> bool {
@@ -395,7 +450,11 @@ impl State {
     /// Sends the context to all agents if it is another one than before, and says whether it was.
     pub(super) fn publish(&mut self) -> bool {
         self.stale = false;
-        let context = self.workbench.context(Path::is_file);
+        let context = if self.paused {
+            workbench::Context::default()
+        } else {
+            self.workbench.context(Path::is_file)
+        };
         if context == self.published.borrow().context {
             return false;
         }
@@ -454,7 +513,7 @@ impl State {
         self.journal.save_documents(documents.collect());
     }
 
-    fn sessions_changed(&self) {
+    fn sessions_changed(&mut self) {
         self.save_sessions();
         self.say(Event::SessionsChanged);
     }
@@ -474,7 +533,10 @@ impl State {
         );
     }
 
-    fn say(&self, event: Event) {
+    fn say(&mut self, event: Event) {
+        if let Event::Closed(id, _) = event {
+            self.viewers.remove(&id);
+        }
         // An error means that nobody listens, which is the normal case without a front end.
         let _ = self.events.send(event);
     }

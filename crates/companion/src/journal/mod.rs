@@ -261,5 +261,6 @@ fn load<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
         .ok()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

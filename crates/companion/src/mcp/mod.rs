@@ -21,6 +21,7 @@ use axum::{Router, routing};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio::runtime::RuntimeFlavor;
 use tokio::sync::watch;
 use workbench::{Agent, ProposalId, SessionId};
 
@@ -147,7 +148,7 @@ impl Visit<'_> {
         };
         // The permit is given back when the texts have been handed over.
         let _permit = permit;
-        let incoming = match rpc::parse(&bytes) {
+        let incoming = match heavy(bytes.len(), || rpc::parse(&bytes)) {
             Ok(incoming) => incoming,
             Err(error) => {
                 let fault = Fault::new(
@@ -320,6 +321,18 @@ impl Visit<'_> {
 
     fn desk(&self) -> &Desk {
         &self.server.endpoint.desk
+    }
+}
+
+/// Work on more bytes than this takes long enough for other peers to notice.
+const LARGE: usize = 256 * 1024;
+
+/// Does work on `size` bytes; while it takes long, another thread serves the other peers.
+fn heavy<R>(size: usize, work: impl FnOnce() -> R) -> R {
+    let threads = tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    match threads {
+        Ok(RuntimeFlavor::MultiThread) if size > LARGE => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

@@ -11,8 +11,6 @@ pub(crate) const INVALID_REQUEST: i32 = -32600;
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// The method exists, its parameters are wrong.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
-/// Something failed on our side.
-pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// The request is fine, but more than we take at once.
 pub(crate) const TOO_MUCH: i32 = -32001;
 

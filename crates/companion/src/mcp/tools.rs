@@ -1,20 +1,23 @@
 //! The two tools: `openDiff` and `closeDiff`, also when the request is too large to read.
 
+use std::time::Duration;
+
 use axum::response::{IntoResponse, Response};
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 use workbench::{Original, ProposalId, Standing, Texts};
 
 use super::ide::{CloseDiff, OpenDiff, ToolCall, ToolResult};
 use super::rpc::{self, Fault};
 use super::skim::{Gist, Skimmer};
-use super::{Found, Reply, Visit, json_body, read};
+use super::{Found, Reply, Visit, heavy, json_body, read};
 use crate::agents::{Refusal, dialect};
 use crate::body::Excess;
-use crate::desk::Gone;
+use crate::desk::{Gone, Question, Withdrawn};
 use crate::original;
 
-/// Bodies above this are parsed off the threads that serve the other peers.
-const LARGE: usize = 256 * 1024;
+/// How long a front end may take to say what a text is; the agent's screen stands still meanwhile.
+const VIEWER_PATIENCE: Duration = Duration::from_millis(500);
 
 impl Visit<'_> {
     pub(super) async fn call(
@@ -29,7 +32,7 @@ impl Visit<'_> {
             Err(fault) => return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))),
         };
         let outcome = match call.name.as_str() {
-            "openDiff" => match read_large(call.arguments).await {
+            "openDiff" => match heavy(size(call.arguments), || read(call.arguments)) {
                 Ok(asked) => {
                     let (result, opened) = self.open_diff(asked, found).await?;
                     let json = rpc::answer(Some(id), Ok(result));
@@ -43,7 +46,14 @@ impl Visit<'_> {
                 Err(fault) => self.refuse_unreadable(call.arguments, fault, found).await?,
             },
             "closeDiff" => match read::<CloseDiff>(call.arguments) {
-                Ok(asked) => Ok(self.close_diff(asked, found).await?),
+                Ok(asked) => {
+                    let withdrawn = self.close_diff(asked, found).await?;
+                    let text = withdrawn.as_ref().and_then(Withdrawn::text);
+                    let json = heavy(text.map_or(0, str::len), || {
+                        rpc::answer(Some(id), Ok(ToolResult::closed(text)))
+                    });
+                    return Ok(Reply::Json(json));
+                }
                 Err(fault) => Err(fault),
             },
             other => Err(Fault::new(
@@ -134,13 +144,32 @@ impl Visit<'_> {
         })
     }
 
-    async fn close_diff(&self, asked: CloseDiff, found: &Found) -> Result<ToolResult, Gone> {
+    async fn close_diff(&self, asked: CloseDiff, found: &Found) -> Result<Option<Withdrawn>, Gone> {
+        self.ask_viewer(&asked.file_path, found).await?;
         let session = found.id.clone();
-        let text = self
-            .desk()
+        self.desk()
             .ask(move |state| state.withdraw(&session, &asked.file_path))
+            .await
+    }
+
+    /// Takes over what the person has typed into a front end that does not report every key.
+    async fn ask_viewer(&self, path: &str, found: &Found) -> Result<(), Gone> {
+        let (session, path) = (found.id.clone(), path.to_owned());
+        let viewer = self
+            .desk()
+            .ask(move |state| state.viewer(&session, &path))
             .await?;
-        Ok(ToolResult::closed(text.as_deref()))
+        let Some((proposal, viewer)) = viewer else {
+            return Ok(());
+        };
+        let (answer, answered) = oneshot::channel();
+        if viewer.try_send(Question { proposal, answer }).is_ok()
+            && let Ok(Ok(text)) = tokio::time::timeout(VIEWER_PATIENCE, answered).await
+        {
+            self.desk()
+                .tell(move |state| state.set_draft(proposal, text));
+        }
+        Ok(())
     }
 
     /// Answers a request that was too large to read, from the few fields that were seen of it.
@@ -178,19 +207,6 @@ impl Visit<'_> {
     }
 }
 
-/// Reads parameters that may hold a whole file.
-async fn read_large(raw: Option<&RawValue>) -> Result<OpenDiff, Fault> {
-    match raw {
-        Some(raw) if raw.get().len() > LARGE => {
-            let raw = raw.to_owned();
-            let parsed = tokio::task::spawn_blocking(move || read(Some(&raw))).await;
-            parsed.unwrap_or_else(|_| {
-                Err(Fault::new(
-                    rpc::INTERNAL_ERROR,
-                    "the companion is shutting down",
-                ))
-            })
-        }
-        raw => read(raw),
-    }
+fn size(raw: Option<&RawValue>) -> usize {
+    raw.map_or(0, |raw| raw.get().len())
 }

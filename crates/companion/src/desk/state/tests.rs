@@ -60,6 +60,9 @@ impl Scene {
     }
 }
 
+/// Something that happens to a proposal.
+type Before = fn(&mut State, ProposalId);
+
 fn accepted(text: &str) -> Decision {
     Decision::AcceptText(text.into())
 }
@@ -121,7 +124,6 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
     let mut scene = Scene::new();
     let session = scene.session(Agent::Gemini);
     let open = |scene: &mut Scene| scene.propose(&session, "/x", "proposed");
-    type Before = fn(&mut State, ProposalId);
     let table: [(Before, Option<&str>, Why); 4] = [
         (|_, _| {}, Some("proposed"), Why::Withdrawn),
         (
@@ -144,10 +146,10 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
         let id = open(&mut scene);
         before(&mut scene.state, id);
         let text = scene.state.withdraw(&session, "/x");
-        assert_eq!(text.as_deref(), expected, "{why:?}");
+        assert_eq!(text.as_ref().and_then(Withdrawn::text), expected, "{why:?}");
         assert_eq!(scene.heard(), [Event::Opened(id), Event::Closed(id, why)]);
         assert_eq!(scene.mailbox(&session).undelivered(), 0, "{why:?}");
-        assert_eq!(scene.state.withdraw(&session, "/x"), None);
+        assert!(scene.state.withdraw(&session, "/x").is_none());
     }
 }
 
@@ -156,7 +158,7 @@ fn nobody_takes_back_what_another_session_asked() {
     let mut scene = Scene::new();
     let (asked, other) = (scene.session(Agent::Qwen), scene.session(Agent::Qwen));
     scene.propose(&asked, "/x", "new");
-    assert_eq!(scene.state.withdraw(&other, "/x"), None);
+    assert!(scene.state.withdraw(&other, "/x").is_none());
     assert_eq!(scene.state.status().proposals.len(), 1);
 }
 
@@ -205,7 +207,7 @@ fn only_sessions_without_a_stream_are_ended_for_their_silence() {
     let stream = scene.stream(&connected);
     scene.state.make_round();
     let left = |scene: &Scene| scene.state.sessions.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(left(&scene), [connected.clone()]);
+    assert_eq!(left(&scene), std::slice::from_ref(&connected));
     assert!(!scene.state.sessions.contains_key(&silent));
     scene.mailbox(&connected).detach(stream);
     scene.state.stream_ended(&connected);
