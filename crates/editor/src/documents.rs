@@ -1,0 +1,117 @@
+//! The documents that the editor has open, with their live texts.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use workbench::Place;
+
+use crate::buffer::{Buffer, Encoding};
+use crate::uri;
+use crate::wire::{self, Range};
+
+/// Diagnostics kept of one document.
+const MOST_DIAGNOSTICS: usize = 500;
+
+/// One open document.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// Where it is on disk.
+    pub(crate) place: Place,
+    /// Its text as the editor has it.
+    pub(crate) buffer: Buffer,
+    /// Whether the editor has changes that were not saved.
+    pub(crate) dirty: bool,
+    /// What the editor's tools say about it, kept for those who will ask.
+    pub(crate) diagnostics: Vec<Value>,
+}
+
+/// All open documents that are files.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    open: HashMap<String, Open>,
+}
+
+impl Documents {
+    /// The editor opened a document; `None` if it is no file.
+    pub(crate) fn open(
+        &mut self,
+        document: wire::OpenedDocument,
+        roots: &[PathBuf],
+    ) -> Option<&Open> {
+        let place = place(&uri::to_path(&document.uri)?, roots);
+        let mut text = document.text;
+        text.shrink_to_fit();
+        let open = Open {
+            place,
+            buffer: Buffer::new(text),
+            dirty: false,
+            diagnostics: Vec::new(),
+        };
+        Some(self.open.entry(document.uri).insert_entry(open).into_mut())
+    }
+
+    /// The editor changed a document that it has open; says where the last change ended.
+    pub(crate) fn change(
+        &mut self,
+        changed: wire::Changed,
+        encoding: Encoding,
+    ) -> Option<(&Open, Option<Range>)> {
+        let open = self.open.get_mut(&changed.text_document.uri)?;
+        open.dirty = true;
+        let mut last = None;
+        for change in changed.content_changes {
+            match change.range {
+                Some(range) => {
+                    open.buffer.change(
+                        range.start.into(),
+                        range.end.into(),
+                        &change.text,
+                        encoding,
+                    );
+                    last = Some(range);
+                }
+                None => open.buffer.replace(change.text),
+            }
+        }
+        Some((open, last))
+    }
+
+    /// The editor wrote a document to disk, perhaps for the first time.
+    pub(crate) fn save(&mut self, uri: &str, roots: &[PathBuf]) -> Option<&Open> {
+        let open = self.open.get_mut(uri)?;
+        open.place = place(&open.place.path, roots);
+        open.dirty = false;
+        Some(open)
+    }
+
+    /// The editor closed a document.
+    pub(crate) fn close(&mut self, uri: &str) -> Option<Open> {
+        self.open.remove(uri)
+    }
+
+    /// A document that is open.
+    pub(crate) fn get(&self, uri: &str) -> Option<&Open> {
+        self.open.get(uri)
+    }
+
+    /// Whether the file at `path` is open with changes that were not saved.
+    pub(crate) fn is_dirty(&self, path: &Path) -> bool {
+        self.open
+            .values()
+            .any(|open| open.dirty && (open.place.path == path || open.place.real == path))
+    }
+
+    /// What the editor's tools say about a document.
+    pub(crate) fn set_diagnostics(&mut self, uri: &str, mut diagnostics: Vec<Value>) {
+        if let Some(open) = self.open.get_mut(uri) {
+            diagnostics.truncate(MOST_DIAGNOSTICS);
+            open.diagnostics = diagnostics;
+        }
+    }
+}
+
+/// Where a file is. One that does not exist yet is where its name says.
+pub(crate) fn place(path: &Path, roots: &[PathBuf]) -> Place {
+    companion::locate(path, roots).unwrap_or_else(|_| Place::direct(path))
+}

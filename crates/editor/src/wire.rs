@@ -1,0 +1,298 @@
+//! The parts of the language server protocol that are used here, and the `outrigger/*` methods.
+//!
+//! Everything optional stays optional: editors leave out what they do not have. The methods of
+//! our own are described, with examples, in `docs/editor-protocol.md`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::buffer::Position;
+
+/// Names of the methods that are ours. The editor sends the first group, we send the second,
+/// and `proposal/update` goes both ways.
+pub(crate) mod method {
+    /// The selections of a document changed.
+    pub(crate) const SELECTION_CHANGED: &str = "outrigger/selectionChanged";
+    /// The diagnostics of a document changed.
+    pub(crate) const DIAGNOSTICS_CHANGED: &str = "outrigger/diagnosticsChanged";
+    /// The person decided a proposal.
+    pub(crate) const PROPOSAL_VERDICT: &str = "outrigger/proposal/verdict";
+    /// Which proposals are pending.
+    pub(crate) const PROPOSAL_LIST: &str = "outrigger/proposal/list";
+    /// Stop or resume telling agents anything.
+    pub(crate) const PAUSE: &str = "outrigger/pause";
+
+    /// The text of a proposal changed.
+    pub(crate) const PROPOSAL_UPDATE: &str = "outrigger/proposal/update";
+    /// Who is connected and what is pending.
+    pub(crate) const STATUS: &str = "outrigger/status";
+
+    /// Show a proposal.
+    pub(crate) const PROPOSAL_OPEN: &str = "outrigger/proposal/open";
+    /// Stop showing a proposal, and say what its text is now.
+    pub(crate) const PROPOSAL_CLOSE: &str = "outrigger/proposal/close";
+    /// The companion runs.
+    pub(crate) const READY: &str = "outrigger/ready";
+
+    /// All of them, for the check that each is documented.
+    #[cfg(test)]
+    pub(crate) const ALL: [&str; 10] = [
+        SELECTION_CHANGED,
+        DIAGNOSTICS_CHANGED,
+        PROPOSAL_VERDICT,
+        PROPOSAL_LIST,
+        PAUSE,
+        PROPOSAL_UPDATE,
+        STATUS,
+        PROPOSAL_OPEN,
+        PROPOSAL_CLOSE,
+        READY,
+    ];
+}
+
+/// The parameters of `initialize` that matter here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Initialize {
+    pub(crate) process_id: Option<u32>,
+    pub(crate) client_info: Option<ClientInfo>,
+    pub(crate) root_path: Option<String>,
+    pub(crate) root_uri: Option<String>,
+    pub(crate) workspace_folders: Option<Vec<Folder>>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) initialization_options: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct ClientInfo {
+    pub(crate) name: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Folder {
+    pub(crate) uri: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Capabilities {
+    pub(crate) general: General,
+    pub(crate) window: Window,
+    pub(crate) workspace: Workspace,
+    pub(crate) experimental: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct General {
+    pub(crate) position_encodings: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Window {
+    pub(crate) show_document: Option<ShowDocumentSupport>,
+    pub(crate) show_message: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ShowDocumentSupport {
+    pub(crate) support: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Workspace {
+    pub(crate) apply_edit: bool,
+}
+
+/// What a plugin may say in `initializationOptions`. It comes from the person's own settings.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Options {
+    /// Let only these agents in.
+    pub agents: Option<Vec<String>>,
+    /// More patterns of files that agents are not told about.
+    pub ignore: Vec<String>,
+    /// Whether the person trusts this workspace, in an editor that has such a notion.
+    pub trusted: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct WirePosition {
+    pub(crate) line: u32,
+    pub(crate) character: u32,
+}
+
+impl From<WirePosition> for Position {
+    fn from(at: WirePosition) -> Position {
+        Position {
+            line: at.line,
+            character: at.character,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Range {
+    pub(crate) start: WirePosition,
+    pub(crate) end: WirePosition,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) uri: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Opened {
+    pub(crate) text_document: OpenedDocument,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct OpenedDocument {
+    pub(crate) uri: String,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Changed {
+    pub(crate) text_document: Named,
+    pub(crate) content_changes: Vec<Change>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Change {
+    pub(crate) range: Option<Range>,
+    pub(crate) text: String,
+}
+
+/// Any message that is about one document, and perhaps a place in it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AboutDocument {
+    pub(crate) text_document: Named,
+    pub(crate) position: Option<WirePosition>,
+    pub(crate) range: Option<Range>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SelectionChanged {
+    pub(crate) text_document: Named,
+    /// The first one is where the person is.
+    pub(crate) selections: Vec<Selection>,
+}
+
+/// A selected range; `active` is the end where the cursor is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Selection {
+    pub(crate) anchor: WirePosition,
+    pub(crate) active: WirePosition,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FilesRenamed {
+    pub(crate) files: Vec<RenamedFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RenamedFile {
+    pub(crate) old_uri: String,
+    pub(crate) new_uri: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FilesDeleted {
+    pub(crate) files: Vec<Named>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FoldersChanged {
+    pub(crate) event: FoldersEvent,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FoldersEvent {
+    pub(crate) added: Vec<Folder>,
+    pub(crate) removed: Vec<Folder>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Pause {
+    pub(crate) paused: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Execute {
+    pub(crate) command: String,
+    #[serde(default)]
+    pub(crate) arguments: Vec<Value>,
+}
+
+/// A proposal as plugins see it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Proposal {
+    pub(crate) id: u64,
+    /// The path as the agent sent it.
+    pub(crate) path: String,
+    pub(crate) uri: String,
+    /// The agent's name, for people.
+    pub(crate) agent: String,
+    pub(crate) session: String,
+    /// Absent for a file that does not exist yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) original: Option<String>,
+    pub(crate) proposed: String,
+    pub(crate) hunks: Vec<Hunk>,
+    /// Whether the document is open and has changes that were not saved.
+    pub(crate) dirty: bool,
+}
+
+/// Zero-based lines; the ends are exclusive.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Hunk {
+    pub(crate) number: usize,
+    pub(crate) original_start: usize,
+    pub(crate) original_end: usize,
+    pub(crate) proposed_start: usize,
+    pub(crate) proposed_end: usize,
+}
+
+/// What an editor answers when it is asked to show a proposal.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Shown {
+    pub(crate) opened: bool,
+    pub(crate) reason: Option<String>,
+}
+
+/// What an editor answers when it is asked to close one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Closed {
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Update {
+    pub(crate) id: u64,
+    pub(crate) text: String,
+}
+
+/// A decision: rejected, or accepted whole, with some hunks, or with another text.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Verdict {
+    pub(crate) id: u64,
+    pub(crate) accepted: bool,
+    pub(crate) text: Option<String>,
+    pub(crate) hunks: Option<Vec<usize>>,
+}
