@@ -29,6 +29,7 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
     let runtime = crate::runtime()?;
     let (died, death) = oneshot::channel();
     let left = runtime.block_on(async {
+        let stop = crate::signals::wait();
         let pipes = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
         let connection = Connection::over(pipes.0, pipes.1, recorder);
         let mut program = Program {
@@ -42,7 +43,7 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
             left = Link::new(connection, &mut program).run() => left,
             // The companion ends by itself when the editor's process is gone, or when it is told to.
             Ok(()) = death => Left::Abruptly,
-            () = crate::signals::end() => Left::Abruptly,
+            () = stop => Left::Abruptly,
         };
         program.close().await;
         left

@@ -36,6 +36,8 @@ pub(crate) fn run(global: &Global, args: &Run) -> Result<ExitCode, Failure> {
         // Nobody serves this folder: a companion of our own does, for as long as the agent runs.
         let plan = serve::plan(global, &Serve::default(), None)?;
         crate::log_to_stderr(tracing::level_filters::LevelFilter::ERROR);
+        // From here on a signal is passed on to the agent, and must not end us before it.
+        let _signals = crate::signals::wait();
         let mut house = House::open(plan)?;
         let remover = house.keeper().remover();
         crate::on_panic(move || remover.remove());

@@ -42,13 +42,14 @@ pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> 
     }
     let runtime = crate::runtime()?;
     let departure = runtime.block_on(async {
+        let stop = signals::wait();
         let mut house = House::open(plan)?;
         let remover = house.keeper().remover();
         crate::on_panic(move || remover.remove());
         if !resumed {
             announce(&house.keeper().record().clone(), args.json);
         }
-        Ok::<_, Failure>(house.live(signals::end()).await)
+        Ok::<_, Failure>(house.live(stop).await)
     })?;
     drop(runtime);
     match departure {

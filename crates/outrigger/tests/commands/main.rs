@@ -1,0 +1,26 @@
+//! The program as people and scripts meet it: the real binary, in a home of its own.
+//!
+//! Every test has its own home, temporary and work folder ([`world`]), plays the agent over
+//! plain HTTP ([`agent`]) with the token that it finds in a discovery file, and waits for
+//! conditions, never for a time.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
+mod agent;
+mod bridging;
+mod codes;
+mod decisions;
+mod discovery;
+mod lives;
+mod privacy;
+mod restarts;
+mod running;
+mod secrets;
+mod settings;
+mod surroundings;
+mod world;

@@ -1,0 +1,192 @@
+//! Planned and unplanned: a companion that comes back is the one that it was.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::agent::Agent;
+use crate::world::{World, until};
+
+#[test]
+fn after_a_crash_the_next_one_takes_up_everything() {
+    let world = World::new();
+    let path = world.file("a.txt", "\u{feff}old\r\n");
+    let mut first = world.serve(&[]);
+    let mut agent = Agent::gemini(&world, &first);
+    agent.open_diff(&path, "\u{feff}new\r\n");
+    let tokens = [world.qwen_token(first.port), world.gemini_token(first.port)];
+    let left = world.files(first.port);
+    wait_for_journal(&world, "proposal-1.json");
+    first.crash();
+    agent.hang_up();
+    assert_eq!(world.files(first.port), left, "a crash cleans nothing");
+    assert_eq!(world.run(&["proposals"]).code, 3);
+
+    let second = world.serve(&[]);
+    assert_eq!(second.port, first.port);
+    let now = [world.qwen_token(first.port), world.gemini_token(first.port)];
+    assert_eq!(now, tokens);
+    let dead = format!("-{}-", first.pid());
+    let stale = |path: &&PathBuf| path.to_string_lossy().contains(&dead);
+    let files = world.files(first.port);
+    assert_eq!(files.iter().find(stale), None, "a name of the dead is left");
+    assert!(
+        !world
+            .home
+            .join(format!(".qwen/ide/{}-{}.lock", first.pid(), first.port))
+            .exists()
+    );
+
+    agent.listen();
+    let pending = world.run(&["proposals", "--json"]).json();
+    assert_eq!(pending[0]["id"], 1);
+    world.run(&["accept", "1"]).good();
+    let heard = agent.hear_verdict();
+    assert_eq!(
+        heard["params"],
+        json!({ "filePath": path, "content": "\u{feff}new\r\n" })
+    );
+    drop(second);
+    assert!(world.files(first.port).is_empty());
+}
+
+#[test]
+fn a_verdict_that_a_crash_kept_from_the_agent_arrives_once() {
+    let world = World::new();
+    let path = world.file("a.txt", "old");
+    let mut first = world.serve(&[]);
+    let mut agent = Agent::qwen(&world, &first);
+    agent.open_diff(&path, "new");
+    agent.hang_up();
+    until("it is away", || {
+        (world.status()["sessions"][0]["streaming"] == false).then_some(())
+    });
+    let accepted = world.run(&["accept", "1"]);
+    assert!(accepted.stderr.contains("away"), "{accepted:?}");
+    wait_for_journal(&world, "verdict-1.json");
+    first.crash();
+
+    let mut second = world.serve(&[]);
+    agent.listen();
+    assert_eq!(agent.hear_verdict()["params"]["content"], "new");
+    until("nothing waits", || {
+        (world.status()["sessions"][0]["undelivered"] == 0).then_some(())
+    });
+    second.crash();
+    let _third = world.serve(&[]);
+    agent.listen();
+    let shown = world.file("b.txt", "");
+    world.run(&["focus", &shown]).good();
+    assert!(!agent.hear_until_active(&shown).contains("diffAccepted"));
+}
+
+#[test]
+fn what_a_crash_leaves_is_removed_by_the_next_companion_of_any_folder() {
+    let world = World::new();
+    let mut crashed = world.serve(&[]);
+    let foreign = world.home.join(format!(".qwen/ide/1{}.lock", crashed.port));
+    let text = format!(
+        r#"{{"port":1,"authToken":"other","workspacePath":"/","ppid":{}}}"#,
+        crashed.pid()
+    );
+    fs::write(&foreign, &text).unwrap();
+    crashed.crash();
+    assert!(!world.files(crashed.port).is_empty());
+    let other = world.tmp.join("elsewhere");
+    fs::create_dir(&other).unwrap();
+    let served = world.serve(&[other.to_str().unwrap()]);
+    let left = world.files(crashed.port);
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), text, "not ours");
+    assert!(!world.files(served.port).is_empty());
+}
+
+#[test]
+fn a_clean_end_is_a_fresh_start_on_the_same_port() {
+    let world = World::new();
+    let first = world.serve(&[]);
+    let (port, token) = (first.port, world.qwen_token(first.port));
+    let path = world.file("a.txt", "");
+    world.run(&["focus", &path]).good();
+    drop(first);
+    let second = world.serve(&[]);
+    assert_eq!((second.port, world.qwen_token(port)), (port, token));
+    assert_eq!(world.status()["files"], json!([]), "long left");
+}
+
+#[test]
+fn a_planned_restart_goes_unnoticed() {
+    let world = World::new();
+    let path = world.file("a.txt", "old");
+    let served = world.serve(&[]);
+    let mut agent = Agent::qwen(&world, &served);
+    agent.open_diff(&path, "new");
+    world
+        .run_with(
+            &["focus", &path, "--line", "7", "--selection-from", "-"],
+            b"old",
+        )
+        .good();
+    agent.hear_until_active(&path);
+    let before = world.status();
+    let files: Vec<_> = world.files(served.port);
+    for round in 0..3 {
+        world.run(&["restart"]).good();
+        let last = agent.hear_out().pop().unwrap_or_default();
+        let retry = last
+            .strip_prefix("retry: ")
+            .and_then(|delay| delay.parse::<u64>().ok());
+        assert!(
+            retry.is_some_and(|delay| delay > 0),
+            "round {round}: {last}"
+        );
+        // Nobody ever finds the port closed.
+        agent.listen();
+        let context = agent.hear();
+        let first = &context["params"]["workspaceState"]["openFiles"][0];
+        assert_eq!(first["path"], path);
+        assert_eq!(first["cursor"]["line"], 7);
+        assert_eq!(first["selectedText"], "old");
+    }
+    let after = until("commands find it", || {
+        let status = world.status();
+        status.is_object().then_some(status)
+    });
+    for field in ["pid", "port", "roots", "proposals", "files"] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
+    assert_eq!(after["sessions"][0]["id"], agent.session);
+    assert_eq!(world.files(served.port), files);
+    world.run(&["accept", "1"]).good();
+    assert_eq!(agent.hear_verdict()["params"]["content"], "new");
+    assert_eq!(
+        served.ready_line().lines().count(),
+        1,
+        "it was ready all the time"
+    );
+}
+
+#[test]
+fn requests_during_a_restart_wait_and_are_answered() {
+    let world = World::new();
+    let served = world.serve(&[]);
+    let mut agent = Agent::qwen(&world, &served);
+    world.run(&["restart"]).good();
+    for _ in 0..50 {
+        assert_eq!(agent.knock(), 200);
+    }
+    agent.hear_out();
+    agent.listen();
+    agent.hear();
+}
+
+/// What is written down is written soon, not at once.
+fn wait_for_journal(world: &World, name: &str) {
+    let companions = world.home.join(".local/state/outrigger/companions");
+    until(name, || {
+        let folders = fs::read_dir(&companions).ok()?.flatten();
+        let mut found = folders.filter(|folder| folder.path().join(name).exists());
+        found.next().map(drop)
+    });
+}
