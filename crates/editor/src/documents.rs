@@ -95,6 +95,12 @@ impl Documents {
         self.open.get(uri)
     }
 
+    /// The document at a path, however the editor spells it.
+    pub(crate) fn at(&self, path: &Path) -> Option<&Open> {
+        let mut open = self.open.values();
+        open.find(|open| open.place.path == path || open.place.real == path)
+    }
+
     /// Whether the file at `path` is open with changes that were not saved.
     pub(crate) fn is_dirty(&self, path: &Path) -> bool {
         self.open

@@ -94,12 +94,14 @@ async fn read_header(pipe: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<us
     }
 }
 
+/// What the header says. After a length that was too small, it stands behind the rest of the
+/// message before, on the same line.
 fn content_length(line: &[u8]) -> Option<usize> {
-    let line = std::str::from_utf8(line).ok()?;
-    let (name, value) = line.split_once(':')?;
-    name.trim()
-        .eq_ignore_ascii_case("content-length")
-        .then(|| value.trim().parse().ok())?
+    const NAME: &[u8] = b"content-length";
+    let mut places = line.windows(NAME.len());
+    let at = places.rposition(|place| place.eq_ignore_ascii_case(NAME))?;
+    let value = std::str::from_utf8(&line[at + NAME.len()..]).ok()?;
+    value.trim_start().strip_prefix(':')?.trim().parse().ok()
 }
 
 /// Writes one message.
@@ -156,6 +158,10 @@ mod tests {
             ),
             ("Content-Length: 3\r\n\r\n{}", vec![CUT]),
             ("Content-Length: 2\r\n", vec![CUT]),
+            (
+                "Content-Length: 1\r\n\r\n{}Content-Length: 2\r\n\r\n{}",
+                vec!["{", "{}"],
+            ),
             ("garbage", vec![CUT]),
             ("Content-Length: 99999999999\r\n\r\n{}", vec![CUT]),
             (

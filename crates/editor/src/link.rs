@@ -119,10 +119,7 @@ impl<H: Host> Link<H> {
                 Heard::Message(Incoming::Notification(name, _)) if name == "exit" => break,
                 Heard::Message(message) => self.hear(message).await,
                 Heard::Event(event) => self.learn(event).await,
-                Heard::Question(question) => match &mut self.session {
-                    Some(session) => session.reviews.question(question),
-                    None => Vec::new(),
-                },
+                Heard::Question(question) => self.question(question),
                 Heard::End => break,
             };
             for message in out {
@@ -196,7 +193,11 @@ impl<H: Host> Link<H> {
             (method::PROPOSAL_LIST, Some(_)) => self.list().await,
             (method::PROPOSAL_VERDICT, Some(_)) => self.verdict(params).await,
             (method::STATUS, Some(_)) => Ok(self.status().await),
-            (method::PAUSE, Some(_)) => self.pause(params),
+            (method::PAUSE, Some(_)) => {
+                let paused = self.pause(params).await;
+                after.extend(self.changed_status().await);
+                paused
+            }
             _ => Err(Fault::new(
                 rpc::METHOD_NOT_FOUND,
                 format!("there is no method {name:?}"),
@@ -218,7 +219,12 @@ impl<H: Host> Link<H> {
                 return report(decided);
             }
             method::PROPOSAL_UPDATE => self.update(params),
-            method::PAUSE => drop(self.pause(params)),
+            method::PAUSE => {
+                let paused = self.pause(params).await;
+                let mut out = report(paused);
+                out.extend(self.changed_status().await);
+                return out;
+            }
             "textDocument/didSave" => return self.saved(params).await,
             "workspace/didChangeWorkspaceFolders" => self.folders_changed(params).await,
             _ => self.presence(name, params),
@@ -316,7 +322,12 @@ impl<H: Host> Link<H> {
             return Vec::new();
         };
         session.initialized = true;
-        let mut out = vec![Outgoing::notification(method::READY, &session.ready)];
+        let mut out = Vec::new();
+        // The environment holds tokens. A client without a plugin has no use for them and might
+        // write them to its log.
+        if session.reviews.abilities().plugin {
+            out.push(Outgoing::notification(method::READY, &session.ready));
+        }
         out.append(&mut self.catch_up().await);
         out
     }
@@ -371,12 +382,11 @@ impl<H: Host> Link<H> {
         })
     }
 
-    fn pause(&self, params: &Params) -> Answer {
+    async fn pause(&self, params: &Params) -> Answer {
         let pause: wire::Pause = read(params)?;
-        self.session()?
-            .desk
-            .tell(move |state| state.set_paused(pause.paused));
-        Ok(Value::Null)
+        let desk = &self.session()?.desk;
+        let done = desk.ask(move |state| state.set_paused(pause.paused)).await;
+        done.map(|()| Value::Null).map_err(gone)
     }
 
     pub(crate) fn session(&self) -> Result<&Session, Fault> {

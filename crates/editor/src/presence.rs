@@ -13,8 +13,9 @@ use crate::buffer::Position;
 use crate::documents::{self, Open};
 use crate::link::{Answer, Host, Link, gone, read, report};
 use crate::rpc::{self, Fault, Outgoing, Params};
+use crate::sheet::{self, Sheet};
+use crate::uri;
 use crate::wire::{self, method};
-use crate::{sheet, uri};
 
 impl<H: Host> Link<H> {
     /// Takes notice of a notification about documents. What cannot be read is ignored: it is
@@ -42,11 +43,11 @@ impl<H: Host> Link<H> {
         let Some(session) = &self.session else {
             return Ok(());
         };
-        let is_sheet = session.reviews.sheet(&uri).is_some();
+        let is_ours = session.reviews.is_ours(&uri);
         let Some(open) = self.documents.open(opened.text_document, &session.roots) else {
             return Ok(());
         };
-        if is_sheet {
+        if is_ours {
             return Ok(());
         }
         let place = open.place.clone();
@@ -59,7 +60,15 @@ impl<H: Host> Link<H> {
     }
 
     fn changed(&mut self, params: &Params) -> Result<(), serde_json::Error> {
-        let changed: wire::Changed = params.read()?;
+        let changed: wire::Changed = match params.read() {
+            Ok(changed) => changed,
+            Err(error) => {
+                // The text is not what the editor has any more, and nothing may be cut from it.
+                let about: wire::AboutDocument = params.read()?;
+                self.documents.close(&about.text_document.uri);
+                return Err(error);
+            }
+        };
         let uri = changed.text_document.uri.clone();
         let last = self
             .documents
@@ -178,7 +187,7 @@ impl<H: Host> Link<H> {
     /// Moves the focus to a document, unless it is a sheet or no file.
     fn focus(&self, uri: &str, at: Option<Position>, selection: Option<String>) {
         let Some(session) = &self.session else { return };
-        if session.reviews.sheet(uri).is_some() {
+        if session.reviews.is_ours(uri) {
             return;
         }
         let open = self.documents.get(uri);
@@ -193,6 +202,10 @@ impl<H: Host> Link<H> {
             Some(open) => open.buffer.cursor(at, self.encoding),
             None => Cursor::new(at.line.saturating_add(1), at.character.saturating_add(1)),
         });
+        if cursor.is_none() && selection.is_none() {
+            session.desk.tell(move |state| state.touch(place));
+            return;
+        }
         let focus = Focus {
             place,
             cursor,
@@ -230,12 +243,17 @@ impl<H: Host> Link<H> {
     /// Accepts what a sheet says: in the editor if it is open there, otherwise on disk.
     pub(crate) async fn accept_sheet(&self, id: ProposalId) -> Answer {
         let sheet = self.session()?.reviews.sheet_of(id);
-        let text = sheet.and_then(|sheet| match self.documents.get(&sheet.uri) {
-            Some(open) => Some(open.buffer.text().to_owned()),
-            None => sheet.saved_text(),
-        });
+        let text = sheet.and_then(|sheet| self.sheet_text(sheet));
         self.decide(id, text.map_or(Decision::Accept, Decision::AcceptText))
             .await
+    }
+
+    /// What a sheet says: in the editor if it is open there, otherwise on disk.
+    pub(crate) fn sheet_text(&self, sheet: &Sheet) -> Option<String> {
+        match self.documents.at(sheet.path()) {
+            Some(open) => Some(open.buffer.text().to_owned()),
+            None => sheet.saved_text(),
+        }
     }
 
     pub(crate) fn code_actions(&mut self, params: &Params) -> Answer {
@@ -264,7 +282,7 @@ impl<H: Host> Link<H> {
                     .ok_or_else(wrong)?;
                 let session = self.session.as_mut().ok_or_else(|| gone("no session"))?;
                 let sheet = session.reviews.sheet_of(id);
-                let found = sheet.and_then(|sheet| Some((sheet, self.documents.get(&sheet.uri)?)));
+                let found = sheet.and_then(|sheet| Some((sheet, self.documents.at(sheet.path())?)));
                 let Some((sheet, Open { buffer, .. })) = found else {
                     return Err(Fault::new(
                         rpc::REQUEST_FAILED,

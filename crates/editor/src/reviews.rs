@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use workbench::{Original, Proposal, ProposalId, Standing};
 
 use crate::rpc::Outgoing;
-use crate::sheet::Sheet;
+use crate::sheet::{SHEETS, Sheet};
 use crate::uri;
 use crate::wire::{self, method};
 
@@ -126,8 +126,13 @@ impl Reviews {
         } else {
             ""
         };
+        let place = if self.abilities.show_document {
+            String::new()
+        } else {
+            format!(" The proposal is in {}.", sheet.path().display())
+        };
         let message = format!(
-            "{} wants to change {} ({what}).{warning}",
+            "{} wants to change {} ({what}).{warning}{place}",
             proposal.agent, proposal.path
         );
         let buttons = [ACCEPT, REJECT, LATER].map(|title| json!({ "title": title }));
@@ -164,9 +169,26 @@ impl Reviews {
         }
     }
 
-    /// Whether an agent that takes `id` back has to ask the editor for its text.
+    /// Whether the text of `id` may be another one in the editor by now.
     pub(crate) fn knows_text(&self, id: ProposalId) -> bool {
-        self.abilities.plugin && self.shown.contains_key(&id)
+        self.shown.contains_key(&id)
+    }
+
+    /// The proposals that the editor shows.
+    pub(crate) fn shown(&self) -> Vec<ProposalId> {
+        self.shown.keys().copied().collect()
+    }
+
+    /// Whether a document is a sheet, or was one: it is never told to agents.
+    pub(crate) fn is_ours(&self, uri: &str) -> bool {
+        let Some(path) = uri::to_path(uri) else {
+            return false;
+        };
+        let folder = self.folder.join(SHEETS);
+        path.starts_with(&folder)
+            || folder
+                .canonicalize()
+                .is_ok_and(|folder| path.starts_with(folder))
     }
 
     /// An agent takes a proposal back and wants to know its text.
@@ -213,7 +235,8 @@ impl Reviews {
 
     /// The sheet that is the document `uri`.
     pub(crate) fn sheet(&self, uri: &str) -> Option<&Sheet> {
-        self.sheets().find(|sheet| sheet.uri == uri)
+        let path = uri::to_path(uri)?;
+        self.sheets().find(|sheet| sheet.is_at(&path))
     }
 
     /// The sheet of a proposal.
@@ -236,7 +259,7 @@ impl Reviews {
             .then(|| self.ask("workspace/applyEdit", &params, Asked::Nothing))
     }
 
-    /// The text of a proposal changed elsewhere.
+    /// What the editor can do.
     pub(crate) fn abilities(&self) -> Abilities {
         self.abilities
     }

@@ -14,6 +14,9 @@ use workbench::{Proposal, ProposalId, Review, Texts};
 use crate::buffer::{Buffer, Encoding};
 use crate::uri;
 
+/// The folder of all sheets, below the companion's own.
+pub(crate) const SHEETS: &str = "reviews";
+
 /// Accepts what the sheet says.
 pub(crate) const ACCEPT: &str = "outrigger.accept";
 /// Rejects the proposal.
@@ -45,7 +48,7 @@ impl Sheet {
         let name = name
             .filter(|name| !name.starts_with('.'))
             .unwrap_or("proposal");
-        let folder = private::ensure_folder(folder, &["reviews", &proposal.id.to_string()])?;
+        let folder = private::ensure_folder(folder, &[SHEETS, &proposal.id.to_string()])?;
         private::write(&folder, name, proposal.current().as_bytes())?;
         let file = folder.join(name);
         Ok(Sheet {
@@ -55,6 +58,16 @@ impl Sheet {
             file,
             texts: proposal.texts.clone(),
         })
+    }
+
+    /// Where the sheet is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.file
+    }
+
+    /// Whether the sheet is the document at `path`, which an editor may spell without links.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        path == self.file || self.file.canonicalize().is_ok_and(|file| path == file)
     }
 
     /// What the sheet says on disk.

@@ -1,5 +1,6 @@
 //! Proposals between the desk and the editor: shown, listed, decided.
 
+use companion::desk::Question;
 use serde_json::json;
 use workbench::{Decision, ProposalId};
 
@@ -11,7 +12,7 @@ use crate::wire;
 impl<H: Host> Link<H> {
     /// Shows every pending proposal that is not shown yet.
     pub(crate) async fn catch_up(&mut self) -> Vec<Outgoing> {
-        let Some(session) = &self.session else {
+        let Some(session) = &mut self.session else {
             return Vec::new();
         };
         let pending = session
@@ -20,6 +21,10 @@ impl<H: Host> Link<H> {
             .await
             .unwrap_or_default();
         let mut out = Vec::new();
+        let is_over = |id: &ProposalId| !pending.iter().any(|proposal| proposal.id == *id);
+        for id in session.reviews.shown().into_iter().filter(is_over) {
+            out.append(&mut session.reviews.close(id));
+        }
         for proposal in pending {
             out.append(&mut self.show(proposal.id).await);
         }
@@ -48,6 +53,23 @@ impl<H: Host> Link<H> {
             session.desk.tell(move |state| state.set_viewer(id, viewer));
         }
         out
+    }
+
+    /// An agent takes a proposal back and wants to know its text.
+    pub(crate) fn question(&mut self, question: Question) -> Vec<Outgoing> {
+        let sheet =
+            (self.session.as_ref()).and_then(|session| session.reviews.sheet_of(question.proposal));
+        if let Some(sheet) = sheet {
+            if let Some(text) = self.sheet_text(sheet) {
+                // The agent may have given up waiting.
+                let _ = question.answer.send(text);
+            }
+            return Vec::new();
+        }
+        match &mut self.session {
+            Some(session) => session.reviews.question(question),
+            None => Vec::new(),
+        }
     }
 
     pub(crate) async fn list(&self) -> Answer {

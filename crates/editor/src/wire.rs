@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::buffer::Position;
 
-/// Names of the methods that are ours. The editor sends the first group, we send the second,
-/// and `proposal/update` goes both ways.
+/// Names of the methods that are ours. The editor sends the first group, we send the last, and
+/// `status` goes both ways.
 pub(crate) mod method {
     /// The selections of a document changed.
     pub(crate) const SELECTION_CHANGED: &str = "outrigger/selectionChanged";
@@ -19,11 +19,11 @@ pub(crate) mod method {
     pub(crate) const PROPOSAL_VERDICT: &str = "outrigger/proposal/verdict";
     /// Which proposals are pending.
     pub(crate) const PROPOSAL_LIST: &str = "outrigger/proposal/list";
+    /// The person changed the text of a proposal.
+    pub(crate) const PROPOSAL_UPDATE: &str = "outrigger/proposal/update";
     /// Stop or resume telling agents anything.
     pub(crate) const PAUSE: &str = "outrigger/pause";
 
-    /// The text of a proposal changed.
-    pub(crate) const PROPOSAL_UPDATE: &str = "outrigger/proposal/update";
     /// Who is connected and what is pending.
     pub(crate) const STATUS: &str = "outrigger/status";
 
@@ -59,6 +59,7 @@ pub(crate) struct Initialize {
     pub(crate) root_path: Option<String>,
     pub(crate) root_uri: Option<String>,
     pub(crate) workspace_folders: Option<Vec<Folder>>,
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) capabilities: Capabilities,
     pub(crate) initialization_options: Option<Value>,
 }
@@ -76,8 +77,11 @@ pub(crate) struct Folder {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Capabilities {
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) general: General,
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) window: Window,
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) workspace: Workspace,
     pub(crate) experimental: Option<Value>,
 }
@@ -85,6 +89,7 @@ pub(crate) struct Capabilities {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct General {
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) position_encodings: Vec<String>,
 }
 
@@ -98,13 +103,24 @@ pub(crate) struct Window {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ShowDocumentSupport {
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) support: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Workspace {
+    #[serde(deserialize_with = "null_is_default")]
     pub(crate) apply_edit: bool,
+}
+
+/// Editors write `null` for what they do not have as readily as they leave it out.
+fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// What a plugin may say in `initializationOptions`. It comes from the person's own settings.

@@ -13,7 +13,7 @@ use web::{Client, ClientError, wire};
 use crate::args::{Accept, Chosen, Env, EnvForm, Focus, Global, Listing, Show};
 use crate::failure::{Failure, Kind};
 use crate::folders;
-use crate::output::{harmless, print, print_untrusted};
+use crate::output::{harmless, print, print_diff};
 
 type Done = Result<ExitCode, Failure>;
 
@@ -78,7 +78,7 @@ pub(crate) async fn show(global: &Global, args: &Show) -> Done {
         if let Some(why) = &detail.proposal.terminal_only {
             eprintln!("outrigger: {}", harmless(why));
         }
-        print_untrusted(&detail.diff);
+        print_diff(&detail.diff);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `outrigger lsp`: a companion inside an editor's language server.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use editor::{Connection, Hello, Host, Left, Link, Opened, Recorder};
@@ -18,7 +19,7 @@ use crate::serve;
 pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
     let recorder = match &args.record {
         Some(path) => {
-            let file = std::fs::File::create(path);
+            let file = create_private(path);
             let file = file.map_err(|error| {
                 Failure::other(format!("cannot write {}", path.display()), error)
             })?;
@@ -54,6 +55,15 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
         Left::Properly => ExitCode::SUCCESS,
         Left::Abruptly => ExitCode::FAILURE,
     })
+}
+
+/// A trace holds the person's texts, so it is for them alone.
+fn create_private(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// The program as the editor link sees it.

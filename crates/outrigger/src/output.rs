@@ -10,13 +10,40 @@ pub(crate) fn print(text: &str) {
     let _ = stdout.flush();
 }
 
-/// Prints a text that came from an agent: as it is into a file or pipe, made harmless on a terminal.
-pub(crate) fn print_untrusted(text: &str) {
-    if std::io::stdout().is_terminal() {
-        print(&harmless(text));
-    } else {
-        print(text);
+/// Prints a diff with the texts of an agent: as it is into a file or pipe; on a terminal made
+/// harmless and, unless the person does not want that, coloured.
+pub(crate) fn print_diff(diff: &str) {
+    if !std::io::stdout().is_terminal() {
+        return print(diff);
     }
+    let diff = harmless(diff);
+    if std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty()) {
+        print(&diff);
+    } else {
+        print(&coloured(&diff));
+    }
+}
+
+fn coloured(diff: &str) -> String {
+    let mut text = String::with_capacity(diff.len() + diff.len() / 8);
+    for line in diff.split_inclusive('\n') {
+        let colour = match line.as_bytes() {
+            [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => "1",
+            [b'@', b'@', ..] => "36",
+            [b'+', ..] => "32",
+            [b'-', ..] => "31",
+            _ => {
+                text.push_str(line);
+                continue;
+            }
+        };
+        let (line, end) = line
+            .strip_suffix('\n')
+            .map_or((line, ""), |line| (line, "\n"));
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "\u{1b}[{colour}m{line}\u{1b}[m{end}");
+    }
+    text
 }
 
 /// Shows control characters instead of obeying them.
@@ -39,7 +66,15 @@ pub(crate) fn harmless(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::{coloured, harmless};
+
+    #[test]
+    fn colours_say_what_is_added_and_what_goes() {
+        assert_eq!(
+            coloured("@@ -1 +1 @@ hunk 1\n-a\n+b\n c"),
+            "\u{1b}[36m@@ -1 +1 @@ hunk 1\u{1b}[m\n\u{1b}[31m-a\u{1b}[m\n\u{1b}[32m+b\u{1b}[m\n c"
+        );
+    }
 
     #[test]
     fn control_characters_are_shown_not_obeyed() {

@@ -85,6 +85,11 @@ impl Terminal {
         }
     }
 
+    /// What is drawn now, with its colours.
+    pub fn look(&self) -> vt100::Screen {
+        self.screen.lock().unwrap().screen().clone()
+    }
+
     /// What the person sees.
     pub fn screen(&self) -> String {
         let screen = self.screen.lock().unwrap().screen().contents();

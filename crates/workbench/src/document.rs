@@ -90,6 +90,11 @@ impl Document {
         self.focused_at
     }
 
+    /// Whether it ever had the focus, or was only opened.
+    pub fn was_visited(&self) -> bool {
+        self.visited
+    }
+
     /// Where the cursor was last seen.
     pub fn cursor(&self) -> Option<Cursor> {
         self.cursor

@@ -209,6 +209,18 @@ impl State {
         self.workbench_mut().focus(focus, now());
     }
 
+    /// The person is in this document now, wherever they were in it before.
+    pub fn touch(&mut self, place: Place) {
+        let newest = self.workbench.documents().next();
+        if newest.is_none_or(|newest| newest.path() != place.path || !newest.was_visited()) {
+            self.focus(Focus {
+                place,
+                cursor: None,
+                selection: None,
+            });
+        }
+    }
+
     /// Stops telling agents what is open, or resumes it. While it is paused they see nothing open.
     pub fn set_paused(&mut self, paused: bool) {
         self.paused = paused;
