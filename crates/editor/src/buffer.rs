@@ -68,15 +68,24 @@ impl Buffer {
         self.text = text;
     }
 
-    /// Replaces what stands between two positions. Positions outside the text mean its nearest
-    /// end, as the protocol says, and the two may come in either order.
-    pub fn change(&mut self, from: Position, to: Position, text: &str, encoding: Encoding) {
+    /// Replaces what stands between two positions, and says at which byte the new text ends.
+    /// Positions outside the text mean its nearest end, as the protocol says, and the two may come
+    /// in either order.
+    pub fn change(
+        &mut self,
+        from: Position,
+        to: Position,
+        text: &str,
+        encoding: Encoding,
+    ) -> usize {
         let range = self.range(from, to, encoding);
+        let end = range.start + text.len();
         self.text.replace_range(range, text);
         // A document that once was large should not keep that memory for ever.
         if self.text.capacity() > self.text.len() + self.text.len() / 16 + 256 {
             self.text.shrink_to(self.text.len() + self.text.len() / 32);
         }
+        end
     }
 
     /// What stands between two positions.
@@ -84,13 +93,10 @@ impl Buffer {
         &self.text[self.range(from, to, encoding)]
     }
 
-    /// The same position with its character counted in characters, both from one, as agents count.
+    /// The same position as agents count: from one, in UTF-16 code units, and inside the text.
     pub fn cursor(&self, at: Position, encoding: Encoding) -> workbench::Cursor {
-        let start = self.line_start(at.line);
-        let end = self.offset(at, encoding);
-        let characters = self.text[start.min(end)..end].encode_utf16().count();
-        let character = u32::try_from(characters).unwrap_or(u32::MAX);
-        workbench::Cursor::new(at.line.saturating_add(1), character.saturating_add(1))
+        let at = self.position(self.offset(at, encoding), Encoding::Utf16);
+        workbench::Cursor::new(at.line.saturating_add(1), at.character.saturating_add(1))
     }
 
     /// The position at which a byte lies.

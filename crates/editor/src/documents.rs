@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workbench::Place;
 
-use crate::buffer::{Buffer, Encoding};
+use crate::buffer::{Buffer, Encoding, Position};
 use crate::uri;
-use crate::wire::{self, Range};
+use crate::wire;
 
 /// Diagnostics kept of one document.
 const MOST_DIAGNOSTICS: usize = 500;
@@ -51,30 +51,45 @@ impl Documents {
         Some(self.open.entry(document.uri).insert_entry(open).into_mut())
     }
 
-    /// The editor changed a document that it has open; says where the last change ended.
+    /// The editor changed a document; says where the last change ended.
     pub(crate) fn change(
         &mut self,
         changed: wire::Changed,
         encoding: Encoding,
-    ) -> Option<(&Open, Option<Range>)> {
-        let open = self.open.get_mut(&changed.text_document.uri)?;
+        roots: &[PathBuf],
+    ) -> Option<Position> {
+        let uri = changed.text_document.uri;
+        if !self.open.contains_key(&uri) {
+            // Only a whole text makes a document known whose text we had lost.
+            changed
+                .content_changes
+                .iter()
+                .find(|change| change.range.is_none())?;
+            let text = String::new();
+            self.open(
+                wire::OpenedDocument {
+                    uri: uri.clone(),
+                    text,
+                },
+                roots,
+            )?;
+        }
+        let open = self.open.get_mut(&uri)?;
         open.dirty = true;
-        let mut last = None;
+        let mut end = None;
         for change in changed.content_changes {
             match change.range {
                 Some(range) => {
-                    open.buffer.change(
-                        range.start.into(),
-                        range.end.into(),
-                        &change.text,
-                        encoding,
-                    );
-                    last = Some(range);
+                    let (from, to) = (range.start.into(), range.end.into());
+                    end = Some(open.buffer.change(from, to, &change.text, encoding));
                 }
                 None => open.buffer.replace(change.text),
             }
         }
-        Some((open, last))
+        end.map(|end| {
+            open.buffer
+                .position(end.min(open.buffer.text().len()), encoding)
+        })
     }
 
     /// The editor wrote a document to disk, perhaps for the first time.

@@ -70,12 +70,14 @@ impl<H: Host> Link<H> {
             }
         };
         let uri = changed.text_document.uri.clone();
-        let last = self
+        let Some(session) = &self.session else {
+            return Ok(());
+        };
+        let end = self
             .documents
-            .change(changed, self.encoding)
-            .and_then(|(_, last)| last);
+            .change(changed, self.encoding, &session.roots);
         if !self.has_plugin() {
-            self.focus(&uri, last.map(|range| range.start.into()), None);
+            self.focus(&uri, end, None);
         }
         Ok(())
     }
@@ -202,8 +204,8 @@ impl<H: Host> Link<H> {
             Some(open) => open.buffer.cursor(at, self.encoding),
             None => Cursor::new(at.line.saturating_add(1), at.character.saturating_add(1)),
         });
-        if cursor.is_none() && selection.is_none() {
-            session.desk.tell(move |state| state.touch(place));
+        if selection.is_none() {
+            session.desk.tell(move |state| state.touch(place, cursor));
             return;
         }
         let focus = Focus {
@@ -251,8 +253,8 @@ impl<H: Host> Link<H> {
     /// What a sheet says: in the editor if it is open there, otherwise on disk.
     pub(crate) fn sheet_text(&self, sheet: &Sheet) -> Option<String> {
         match self.documents.at(sheet.path()) {
-            Some(open) => Some(open.buffer.text().to_owned()),
-            None => sheet.saved_text(),
+            Some(open) => Some(sheet.with_mark(open.buffer.text().to_owned())),
+            None => sheet.saved_text().map(|text| sheet.with_mark(text)),
         }
     }
 

@@ -70,6 +70,16 @@ impl Sheet {
         path == self.file || self.file.canonicalize().is_ok_and(|file| path == file)
     }
 
+    /// Puts back the byte order mark of the proposal, which many editors keep apart from the text.
+    pub(crate) fn with_mark(&self, text: String) -> String {
+        const MARK: char = '\u{feff}';
+        if self.texts.proposed.starts_with(MARK) && !text.starts_with(MARK) {
+            format!("{MARK}{text}")
+        } else {
+            text
+        }
+    }
+
     /// What the sheet says on disk.
     pub(crate) fn saved_text(&self) -> Option<String> {
         std::fs::read_to_string(&self.file).ok()
@@ -148,17 +158,24 @@ fn action(title: &str, command: &str, arguments: &Value) -> Value {
 /// The smallest edit that turns a document into `new`, as the protocol writes it.
 pub(crate) fn smallest_edit(buffer: &Buffer, new: &str, encoding: Encoding) -> Value {
     let old = buffer.text();
-    let head: usize = old
-        .chars()
-        .zip(new.chars())
+    let head = old.chars().zip(new.chars());
+    let mut head: usize = head
         .take_while(|(a, b)| a == b)
         .map(|(c, _)| c.len_utf8())
         .sum();
+    // Between a carriage return and its line feed there is no position.
+    let is_inside = |at: usize| old[..at].ends_with('\r') && old[at..].starts_with('\n');
+    if is_inside(head) {
+        head -= 1;
+    }
     let tails = old[head..].chars().rev().zip(new[head..].chars().rev());
-    let tail: usize = tails
+    let mut tail: usize = tails
         .take_while(|(a, b)| a == b)
         .map(|(c, _)| c.len_utf8())
         .sum();
+    if is_inside(old.len() - tail) {
+        tail -= 1;
+    }
     let position = |offset| {
         let at = buffer.position(offset, encoding);
         json!({ "line": at.line, "character": at.character })

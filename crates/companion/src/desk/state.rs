@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{broadcast, watch};
 use workbench::{
-    Agent, Decision, Focus, HeldBack, Place, Proposal, ProposalId, Proposals, Refusal, SessionId,
-    Standing, Texts, Verdict, Workbench,
+    Agent, Cursor, Decision, Focus, HeldBack, Place, Proposal, ProposalId, Proposals, Refusal,
+    SessionId, Standing, Texts, Verdict, Workbench,
 };
 
 use super::{Event, Published, Viewer, Why};
@@ -209,13 +209,19 @@ impl State {
         self.workbench_mut().focus(focus, now());
     }
 
-    /// The person is in this document now, wherever they were in it before.
-    pub fn touch(&mut self, place: Place) {
+    /// The person is in this document now, at this place if it is known. What they had selected
+    /// stays selected if that is where they were before.
+    pub fn touch(&mut self, place: Place, cursor: Option<Cursor>) {
         let newest = self.workbench.documents().next();
-        if newest.is_none_or(|newest| newest.path() != place.path || !newest.was_visited()) {
+        let is_there = newest.is_some_and(|newest| {
+            newest.path() == place.path
+                && newest.was_visited()
+                && (cursor.is_none() || newest.cursor() == cursor)
+        });
+        if !is_there {
             self.focus(Focus {
                 place,
-                cursor: None,
+                cursor,
                 selection: None,
             });
         }
