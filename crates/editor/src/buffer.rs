@@ -1,8 +1,10 @@
 //! The live text of a document, kept equal to the editor's by its changes.
 //!
-//! Positions come in the encoding that was agreed at the start. Lines are found by searching:
-//! a keystroke in a megabyte costs less than a tenth of a millisecond that way, and an index
-//! of lines would cost memory for every open document.
+//! Positions come in the encoding that was agreed at the start. Lines are found by searching, on
+//! from the line that was found last: people work in one place for a while, and an index of all
+//! lines would cost memory for every open document.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr2;
 
@@ -47,15 +49,43 @@ pub struct Position {
 }
 
 /// The text of one document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Buffer {
     text: String,
+    /// A line that was found before.
+    found: Landmark,
+}
+
+/// The number of a line and the byte at which it begins.
+///
+/// It is only a hint, so that looking something up can leave one behind.
+#[derive(Debug, Default)]
+struct Landmark(AtomicU64);
+
+impl Landmark {
+    fn get(&self) -> (u32, usize) {
+        let packed = self.0.load(Ordering::Relaxed);
+        let line = u32::try_from(packed >> 32);
+        let byte = usize::try_from(packed & u64::from(u32::MAX));
+        // Both halves were 32 bits wide when they were packed.
+        line.ok().zip(byte.ok()).unwrap_or_default()
+    }
+
+    fn set(&self, line: u32, byte: usize) {
+        if let Ok(byte) = u32::try_from(byte) {
+            self.0
+                .store(u64::from(line) << 32 | u64::from(byte), Ordering::Relaxed);
+        }
+    }
 }
 
 impl Buffer {
     /// A document with this text.
     pub fn new(text: String) -> Buffer {
-        Buffer { text }
+        Buffer {
+            text,
+            found: Landmark::default(),
+        }
     }
 
     /// The whole text.
@@ -66,6 +96,7 @@ impl Buffer {
     /// Replaces everything.
     pub fn replace(&mut self, text: String) {
         self.text = text;
+        self.found.set(0, 0);
     }
 
     /// Replaces what stands between two positions, and says at which byte the new text ends.
@@ -80,6 +111,10 @@ impl Buffer {
     ) -> usize {
         let range = self.range(from, to, encoding);
         let end = range.start + text.len();
+        // A line that begins before the change still begins there.
+        if self.found.get().1 >= range.start {
+            self.found.set(0, 0);
+        }
         self.text.replace_range(range, text);
         // A document that once was large should not keep that memory for ever.
         if self.text.capacity() > self.text.len() + self.text.len() / 16 + 256 {
@@ -102,22 +137,24 @@ impl Buffer {
     /// The position at which a byte lies.
     pub fn position(&self, offset: usize, encoding: Encoding) -> Position {
         let bytes = self.text.as_bytes();
-        let mut position = Position::default();
-        let mut start = 0;
+        let (mut line, mut start) = self.landmark(|_, byte| byte <= offset);
         while let Some(at) = memchr2(b'\n', b'\r', &bytes[start..offset]) {
             let next = after_line_end(bytes, start + at);
             if next > offset {
                 break;
             }
             start = next;
-            position.line += 1;
+            line += 1;
         }
+        self.found.set(line, start);
         let units: usize = self.text[start..offset]
             .chars()
             .map(|c| encoding.width(c))
             .sum();
-        position.character = u32::try_from(units).unwrap_or(u32::MAX);
-        position
+        Position {
+            line,
+            character: u32::try_from(units).unwrap_or(u32::MAX),
+        }
     }
 
     fn range(&self, from: Position, to: Position, encoding: Encoding) -> std::ops::Range<usize> {
@@ -146,14 +183,25 @@ impl Buffer {
     /// The byte at which a line begins; the end of the text for lines beyond the last.
     fn line_start(&self, line: u32) -> usize {
         let bytes = self.text.as_bytes();
-        let mut start = 0;
-        for _ in 0..line {
+        let (known, mut start) = self.landmark(|known, _| known <= line);
+        for _ in known..line {
             match memchr2(b'\n', b'\r', &bytes[start..]) {
                 Some(at) => start = after_line_end(bytes, start + at),
                 None => return bytes.len(),
             }
         }
+        self.found.set(line, start);
         start
+    }
+
+    /// Where to begin a search: at the line that was found last if it is useful, else at the top.
+    fn landmark(&self, is_useful: impl Fn(u32, usize) -> bool) -> (u32, usize) {
+        let (line, byte) = self.found.get();
+        if is_useful(line, byte) {
+            (line, byte)
+        } else {
+            (0, 0)
+        }
     }
 }
 
@@ -226,6 +274,10 @@ mod tests {
         assert_eq!(buffer.text(), "one\n2\nend");
     }
 
+    fn width(c: char) -> u32 {
+        u32::try_from(c.len_utf16()).unwrap()
+    }
+
     /// An editor that keeps its text as a list of lines, the way many do.
     fn reference(text: &str, from: Position, to: Position, new: &str) -> String {
         let offset = |position: Position| {
@@ -243,11 +295,10 @@ mod tests {
                     }
                     line += 1;
                     units = 0;
-                } else if line == position.line && units + c.len_utf16() as u32 > position.character
-                {
+                } else if line == position.line && units + width(c) > position.character {
                     return index;
                 } else {
-                    units += c.len_utf16() as u32;
+                    units += width(c);
                 }
             }
             text.len()

@@ -33,21 +33,6 @@ pub(crate) mod method {
     pub(crate) const PROPOSAL_CLOSE: &str = "outrigger/proposal/close";
     /// The companion runs.
     pub(crate) const READY: &str = "outrigger/ready";
-
-    /// All of them, for the check that each is documented.
-    #[cfg(test)]
-    pub(crate) const ALL: [&str; 10] = [
-        SELECTION_CHANGED,
-        DIAGNOSTICS_CHANGED,
-        PROPOSAL_VERDICT,
-        PROPOSAL_LIST,
-        PAUSE,
-        PROPOSAL_UPDATE,
-        STATUS,
-        PROPOSAL_OPEN,
-        PROPOSAL_CLOSE,
-        READY,
-    ];
 }
 
 /// The parameters of `initialize` that matter here.

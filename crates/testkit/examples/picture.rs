@@ -79,7 +79,7 @@ fn draw(screens: &[(&str, &vt100::Screen)], names: &[(String, &str)]) -> String 
     let mut top = 0.0;
     for (title, screen) in screens {
         let rows = rows(screen, names);
-        let height = (rows.len() as f32).mul_add(CELL.1, 44.0);
+        let height = count(rows.len()).mul_add(CELL.1, 44.0);
         let _ = write!(
             body,
             "<rect x='4' y='{}' width='{}' height='{}' rx='8' fill='#1e1e2e'/>\
@@ -90,7 +90,7 @@ fn draw(screens: &[(&str, &vt100::Screen)], names: &[(String, &str)]) -> String 
             top + 22.0,
         );
         for (row, text) in rows.iter().enumerate() {
-            let y = (row as f32).mul_add(CELL.1, top + 42.0);
+            let y = count(row).mul_add(CELL.1, top + 42.0);
             let _ = write!(body, "<text x='16' y='{y}' fill='#cdd6f4'>{text}</text>");
         }
         top += height;
@@ -98,6 +98,10 @@ fn draw(screens: &[(&str, &vt100::Screen)], names: &[(String, &str)]) -> String 
     format!(
         "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {top}' font-family='ui-monospace, Menlo, Consolas, monospace' font-size='12' xml:space='preserve'>{body}</svg>\n"
     )
+}
+
+fn count(rows: usize) -> f32 {
+    u16::try_from(rows).map_or(0.0, f32::from)
 }
 
 /// The rows of a screen as SVG text, from the person's first words on.

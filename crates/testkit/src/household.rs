@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{Agent, Call, Clients, Companion, Model, Proposal, Terminal, wait_for};
+use crate::{Agent, Call, Clients, Companion, Model, Proposal, ScriptedEditor, Terminal, wait_for};
 
 /// What the input box of both agents shows while it waits for the person.
 const PROMPT: &str = "Type your message";
@@ -131,6 +131,17 @@ impl Household {
         let mut command = self.command();
         command.arg("serve").arg(self.workspace()).arg("--json");
         self.companion = Some(Companion::start(command));
+    }
+
+    /// Starts an editor with a plugin, in whose process the companion lives; the same as after a
+    /// crash. Its process is `process`.
+    #[track_caller]
+    pub fn edit(&self, process: u32) -> ScriptedEditor {
+        let mut command = self.command();
+        command.arg("lsp");
+        let mut editor = ScriptedEditor::start(command);
+        editor.begin("Scripted", &self.workspace(), process);
+        editor
     }
 
     /// The running companion.

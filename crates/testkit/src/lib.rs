@@ -4,7 +4,8 @@
 //! ([`Model`]), because a test must decide which edits are asked for. A [`Household`] is one person's
 //! machine: a home, a temporary folder, a workspace, the model, the companion, and the commands the
 //! person types. A [`Terminal`] is a real pty with one agent in it. An [`IdeClient`] is the agent's
-//! own connection code without its screen, which makes old versions cheap to try.
+//! own connection code without its screen, which makes old versions cheap to try. A
+//! [`ScriptedEditor`] is the editor's end of `outrigger lsp`, for those who try or write a plugin.
 //!
 //! The kit never asserts anything about the product. It does panic when the world around a test is
 //! not as it must be, and its panics show what the person would have seen.
@@ -23,6 +24,7 @@ mod agent;
 mod clients;
 mod commands;
 mod companion;
+mod editor;
 mod household;
 mod ideclient;
 mod model;
@@ -34,6 +36,7 @@ pub use agent::Agent;
 pub use clients::{Clients, SETS, missing};
 pub use commands::{Proposal, run_to_end};
 pub use companion::Companion;
+pub use editor::{ScriptedEditor, uri};
 pub use household::Household;
 pub use ideclient::{IdeClient, PendingDiff, Start};
 pub use model::{Call, Model};

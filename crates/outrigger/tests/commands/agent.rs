@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -103,7 +104,10 @@ impl Agent {
     #[track_caller]
     pub(crate) fn hear(&mut self) -> Value {
         let events = self.events.as_mut().unwrap();
+        let end = Instant::now() + DEADLINE;
         loop {
+            // Signs of life go on for ever.
+            assert!(Instant::now() < end, "waited in vain for a message");
             let block = events.block().expect("a message before the stream ends");
             if let Some(data) = block.strip_prefix("event: message\ndata: ") {
                 return serde_json::from_str(data).unwrap();
@@ -140,7 +144,12 @@ impl Agent {
     #[track_caller]
     pub(crate) fn hear_out(&mut self) -> Vec<String> {
         let mut events = self.events.take().unwrap();
-        std::iter::from_fn(|| events.block()).collect()
+        let end = Instant::now() + DEADLINE;
+        let block = || {
+            assert!(Instant::now() < end, "waited in vain for the end");
+            events.block()
+        };
+        std::iter::from_fn(block).collect()
     }
 
     fn post(&self, body: &str) -> (u16, String) {

@@ -122,12 +122,10 @@ fn every_way_out_takes_the_files_away_and_ends_streams_cleanly() {
             heard.iter().all(|block| !block.starts_with("retry")),
             "{way}"
         );
+        // They go first: nobody should find a companion that is about to leave.
+        let left = world.files(served.port);
+        assert!(left.is_empty(), "{way}: {left:?}");
         assert_eq!(served.ended().code(), Some(0), "{way}");
-        assert_eq!(
-            world.files(served.port),
-            Vec::<std::path::PathBuf>::new(),
-            "{way}"
-        );
         assert_eq!(
             world.run(&["status", "--json"]).json(),
             json!({ "companions": [] })

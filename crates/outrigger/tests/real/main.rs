@@ -12,6 +12,7 @@
 
 mod bytes;
 mod conformance;
+mod editor;
 mod edits;
 mod restarts;
 mod several;

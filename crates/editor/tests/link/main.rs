@@ -1,0 +1,24 @@
+//! The link as editors meet it: whole conversations with a real desk and a real agent side.
+//!
+//! Each test has a folder, a desk and an endpoint for agents of its own ([`companion`]), plays
+//! the agent over plain HTTP ([`agent`]) and the editor over a connection in memory
+//! ([`editor`]). What is compared is the whole conversation, without what differs from run to
+//! run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
+mod agent;
+mod beginnings;
+mod buffers;
+mod companion;
+mod document;
+mod editor;
+mod natively;
+mod presence;
+mod sheets;
+mod stock;
+mod unreadable;

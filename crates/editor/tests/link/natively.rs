@@ -1,0 +1,329 @@
+//! Editors with a plugin (level 1): proposals as native diffs.
+
+use serde_json::{Value, json};
+use workbench::{Agent, Decision};
+
+use crate::agent::Peer;
+use crate::companion::Companion;
+use crate::editor::Editor;
+
+const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
+const PROPOSED: &str = "ONE\ntwo\nthree\nfour\nFIVE\n";
+
+/// An editor with a plugin that shows the proposal of an agent for `a.txt`.
+async fn shown(companion: &Companion) -> (Editor<'_>, Peer, Value) {
+    let path = companion.file("a.txt", ORIGINAL);
+    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut editor = Editor::with_plugin(companion).await;
+    agent.open_diff(&path, PROPOSED).await;
+    let asked = editor.hear().await;
+    assert_eq!(asked["method"], "outrigger/proposal/open");
+    (editor, agent, asked)
+}
+
+#[tokio::test]
+async fn shown_and_accepted() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    let verdict = json!({ "id": 1, "accepted": true });
+    editor.request("outrigger/proposal/verdict", verdict).await;
+    let close = editor.hear().await;
+    editor.reply(&close, json!({})).await;
+    editor.nothing_more().await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    → #1 {"opened":true}
+    → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
+    ← #2 {"delivered":true}
+    ← outrigger/proposal/close #2 {"id":1}
+    → #2 {}
+    "#);
+    let on_disk = std::fs::read_to_string(companion.path("a.txt")).unwrap();
+    assert_eq!(on_disk, ORIGINAL, "the agent writes, not we");
+}
+
+#[tokio::test]
+async fn every_verdict_reaches_the_agent() {
+    let dropped = "one\ntwo\nthree\nfour\nFIVE\n";
+    for (verdict, heard) in [
+        (json!({ "accepted": true }), ("Accepted", json!(PROPOSED))),
+        (
+            json!({ "accepted": true, "text": "mine\r\n" }),
+            ("Accepted", json!("mine\r\n")),
+        ),
+        (
+            json!({ "accepted": true, "hunks": [2] }),
+            ("Accepted", json!(dropped)),
+        ),
+        (
+            json!({ "accepted": true, "hunks": [1, 2] }),
+            ("Accepted", json!(PROPOSED)),
+        ),
+        (
+            json!({ "accepted": true, "text": null, "hunks": null }),
+            ("Accepted", json!(PROPOSED)),
+        ),
+        (json!({ "accepted": false }), ("Rejected", Value::Null)),
+        (
+            json!({ "accepted": false, "text": "mine" }),
+            ("Rejected", Value::Null),
+        ),
+    ] {
+        // As a request, and as a notification for plugins that do not care for the answer.
+        for request in [true, false] {
+            let companion = Companion::start().await;
+            let (mut editor, mut agent, asked) = shown(&companion).await;
+            editor.reply(&asked, json!({ "opened": true })).await;
+            let mut params = verdict.clone();
+            params["id"] = json!(1);
+            if request {
+                let answer = editor.request("outrigger/proposal/verdict", params).await;
+                assert_eq!(answer, json!({ "delivered": true }), "{verdict}");
+            } else {
+                editor.notify("outrigger/proposal/verdict", params).await;
+            }
+            let (method, content) = agent.verdict().await;
+            assert_eq!((method.as_str(), content), heard.clone(), "{verdict}");
+            assert_eq!(editor.hear().await["method"], "outrigger/proposal/close");
+            assert!(companion.pending().await.is_empty());
+        }
+    }
+}
+
+#[tokio::test]
+async fn verdicts_that_cannot_be() {
+    let companion = Companion::start().await;
+    let (mut editor, _agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.transcript();
+    for params in [
+        json!({ "id": 7, "accepted": true }),
+        json!({ "id": 7, "accepted": true, "hunks": [1] }),
+        json!({ "id": 1, "accepted": true, "hunks": [3] }),
+        json!({ "id": 1, "accepted": true, "text": "" }),
+        json!({ "id": 1 }),
+        json!({ "id": "1", "accepted": true }),
+        json!(null),
+    ] {
+        editor.request("outrigger/proposal/verdict", params).await;
+    }
+    let unknown = json!({ "id": 7, "accepted": true });
+    editor.notify("outrigger/proposal/verdict", unknown).await;
+    editor.hear().await;
+    editor.nothing_more().await;
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    → outrigger/proposal/verdict #2 {"accepted":true,"id":7}
+    ← #2 {"code":-32803,"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones"}
+    → outrigger/proposal/verdict #3 {"accepted":true,"hunks":[1],"id":7}
+    ← #3 {"code":-32803,"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones"}
+    → outrigger/proposal/verdict #4 {"accepted":true,"hunks":[3],"id":1}
+    ← #4 {"code":-32803,"message":"there is no hunk 3; choose from 1 to 2"}
+    → outrigger/proposal/verdict #5 {"accepted":true,"id":1,"text":""}
+    ← #5 {"code":-32803,"message":"the agent ignores an empty text and would write its whole proposal; reject it, and empty the file yourself"}
+    → outrigger/proposal/verdict #6 {"id":1}
+    ← #6 {"code":-32602,"message":"wrong parameters: missing field `accepted` at line 1 column 8"}
+    → outrigger/proposal/verdict #7 {"accepted":true,"id":"1"}
+    ← #7 {"code":-32602,"message":"wrong parameters: invalid type: string \"1\", expected u64 at line 1 column 25"}
+    → outrigger/proposal/verdict #8 null
+    ← #8 {"code":-32602,"message":"wrong parameters: invalid type: null, expected struct Verdict at line 1 column 4"}
+    → outrigger/proposal/verdict {"accepted":true,"id":7}
+    ← window/showMessage {"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones","type":2}
+    "#);
+    assert_eq!(companion.pending().await.len(), 1, "it is kept");
+}
+
+#[tokio::test]
+async fn an_editor_that_cannot_show_it_does_not_cost_the_edit() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    let no = json!({ "opened": false, "reason": "another diff is open" });
+    editor.reply(&asked, no).await;
+    editor.settle().await;
+    assert_eq!(companion.pending().await.len(), 1);
+    companion.decide(1, Decision::Accept).await.unwrap();
+    editor.nothing_more().await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    → #1 {"opened":false,"reason":"another diff is open"}
+    "#);
+}
+
+#[tokio::test]
+async fn strange_answers_to_open_leave_it_pending() {
+    for answer in [
+        json!({ "result": null }),
+        json!({ "result": "yes" }),
+        json!({ "result": { "opened": "yes" } }),
+        json!({ "error": { "code": -32601, "message": "no such method" } }),
+        json!({ "error": "broken" }),
+        json!({}),
+    ] {
+        let companion = Companion::start().await;
+        let (mut editor, mut agent, asked) = shown(&companion).await;
+        let mut message = answer.clone();
+        message["id"] = asked["id"].clone();
+        editor.say(&message).await;
+        editor.settle().await;
+        assert_eq!(companion.pending().await.len(), 1, "{answer}");
+        // It is as if the editor did not have it: the agent need not wait for its text.
+        let path = companion.path("a.txt");
+        assert_eq!(agent.close_diff(&path).await, PROPOSED);
+        editor.nothing_more().await;
+    }
+}
+
+#[tokio::test]
+async fn decided_elsewhere() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.settle().await;
+    companion.decide(1, Decision::Reject).await.unwrap();
+    let close = editor.hear().await;
+    editor.reply(&close, json!({ "text": "too late" })).await;
+    let late = json!({ "id": 1, "accepted": true });
+    editor.request("outrigger/proposal/verdict", late).await;
+    editor.nothing_more().await;
+    assert_eq!(agent.verdict().await.0, "Rejected");
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    → #1 {"opened":true}
+    ← outrigger/proposal/close #2 {"id":1}
+    → #2 {"text":"too late"}
+    → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
+    ← #2 {"code":-32803,"message":"proposal 1 is not open: it was decided, withdrawn or replaced; list the open ones"}
+    "#);
+}
+
+#[tokio::test]
+async fn taken_back_with_the_text_that_the_editor_has() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.settle().await;
+    let path = companion.path("a.txt");
+    let (text, ()) = tokio::join!(agent.close_diff(&path), async {
+        let close = editor.hear().await;
+        editor.reply(&close, json!({ "text": "typed\n" })).await;
+    });
+    assert_eq!(text, "typed\n");
+    editor.nothing_more().await;
+    assert!(companion.pending().await.is_empty());
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    → #1 {"opened":true}
+    ← outrigger/proposal/close #2 {"id":1}
+    → #2 {"text":"typed\n"}
+    "#);
+}
+
+#[tokio::test]
+async fn taken_back_from_an_editor_that_does_not_answer() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    let path = companion.path("a.txt");
+    let draft = json!({ "id": 1, "text": "half typed" });
+    editor.notify("outrigger/proposal/update", draft).await;
+    editor.settle().await;
+    assert_eq!(agent.close_diff(&path).await, "half typed");
+    let close = editor.hear().await;
+    editor.reply(&close, json!({ "text": "too late" })).await;
+    editor.nothing_more().await;
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    → #1 {"opened":true}
+    → outrigger/proposal/update {"id":1,"text":"half typed"}
+    ← outrigger/proposal/close #2 {"id":1}
+    → #2 {"text":"too late"}
+    "#);
+}
+
+#[tokio::test]
+async fn a_second_proposal_for_the_same_file_takes_the_place_of_the_first() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.settle().await;
+    agent.open_diff(&companion.path("a.txt"), "second\n").await;
+    let (first, second) = (editor.hear().await, editor.hear().await);
+    assert_eq!(first["method"], "outrigger/proposal/close");
+    assert_eq!(first["params"], json!({ "id": 1 }));
+    assert_eq!(second["method"], "outrigger/proposal/open");
+    assert_eq!(second["params"]["id"], 2);
+    assert_eq!(second["params"]["proposed"], "second\n");
+}
+
+#[tokio::test]
+async fn an_agent_that_leaves_takes_its_proposals_along() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.settle().await;
+    agent.leave().await;
+    let close = editor.hear().await;
+    assert_eq!(close["method"], "outrigger/proposal/close");
+    editor
+        .status_with(|status| status["agents"] == json!([]))
+        .await;
+}
+
+#[tokio::test]
+async fn what_waits_is_shown_to_an_editor_that_comes_later() {
+    let companion = Companion::start().await;
+    let mut agent = companion.agent(Agent::Gemini).await;
+    agent.open_diff(&companion.path("new.txt"), "new\n").await;
+    agent.open_diff(&companion.path("é ü.txt"), "x").await;
+    let mut editor = Editor::with_plugin(&companion).await;
+    editor.hear().await;
+    editor.hear().await;
+    editor.request("outrigger/proposal/list", json!(null)).await;
+    editor.nothing_more().await;
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← outrigger/proposal/open #1 {"agent":"Gemini CLI","dirty":false,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt"}
+    ← outrigger/proposal/open #2 {"agent":"Gemini CLI","dirty":false,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}
+    → outrigger/proposal/list #2 null
+    ← #2 {"proposals":[{"agent":"Gemini CLI","dirty":false,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt"},{"agent":"Gemini CLI","dirty":false,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}]}
+    "#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":2}"#);
+}
+
+#[tokio::test]
+async fn the_editor_is_told_whether_the_buffer_has_changes() {
+    let companion = Companion::start().await;
+    let path = companion.file("a.txt", ORIGINAL);
+    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut editor = Editor::with_plugin(&companion).await;
+    let uri = editor.uri("a.txt");
+    editor.open(&uri, ORIGINAL).await;
+    editor.change(&uri, [0, 0, 0, 0], "x").await;
+    editor.settle().await;
+    agent.open_diff(&path, PROPOSED).await;
+    assert_eq!(editor.hear().await["params"]["dirty"], true);
+    editor
+        .notify("textDocument/didSave", Editor::about(&uri))
+        .await;
+    let list = editor.request("outrigger/proposal/list", json!({})).await;
+    assert_eq!(list["proposals"][0]["dirty"], false);
+}
+
+#[tokio::test]
+async fn an_editor_that_slept_through_it_closes_what_is_over() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.settle().await;
+    editor.stop_reading().await;
+    companion.decide(1, Decision::Reject).await.unwrap();
+    for round in 0..600 {
+        let path = companion.path(&format!("{round}.txt"));
+        agent.open_diff(&path, "x").await;
+        agent.close_diff(&path).await;
+    }
+    let close = editor.hear_past_answers().await;
+    assert_eq!(close["method"], "outrigger/proposal/close", "{close}");
+    assert_eq!(close["params"]["id"], 1);
+}

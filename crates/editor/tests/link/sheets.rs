@@ -1,0 +1,389 @@
+//! Proposals as documents, for editors without a plugin.
+
+use std::os::unix::fs::PermissionsExt;
+
+use ::editor::buffer::Encoding;
+use ::editor::uri;
+use serde_json::{Value, json};
+use workbench::{Agent, Decision};
+
+use crate::agent::Peer;
+use crate::companion::Companion;
+use crate::editor::{Editor, edited, range};
+
+/// An editor that can do everything but has no plugin.
+async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'_> {
+    let capabilities = json!({
+        "general": { "positionEncodings": [encoding.name()] },
+        "window": { "showDocument": { "support": true } },
+        "workspace": { "applyEdit": true },
+    });
+    Editor::started(companion, "x", &capabilities).await
+}
+
+/// An agent proposes a text for a file; the URI of its sheet.
+async fn propose(
+    companion: &Companion,
+    editor: &mut Editor<'_>,
+    name: &str,
+    text: &str,
+) -> (Peer, String) {
+    let mut agent = companion.agent(Agent::Qwen).await;
+    agent.open_diff(&companion.path(name), text).await;
+    let show = editor.hear().await;
+    assert_eq!(show["method"], "window/showDocument");
+    assert_eq!(editor.hear().await["method"], "window/showMessageRequest");
+    let sheet = show["params"]["uri"].as_str().unwrap().to_owned();
+    (agent, sheet)
+}
+
+async fn save(editor: &mut Editor<'_>, sheet: &str) {
+    editor
+        .notify("textDocument/didSave", Editor::about(sheet))
+        .await;
+}
+
+const KEEP: &str = "Keep this hunk";
+
+/// The first line of the sheet at which there is an action with this title.
+async fn place_of(sheet: &str, editor: &mut Editor<'_>, title: &str) -> u32 {
+    for line in 0..5 {
+        let params = json!({ "textDocument": { "uri": sheet }, "range": range([line, 0, line, 0]), "context": {} });
+        let actions = editor.request("textDocument/codeAction", params).await;
+        if actions
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it["title"] == title)
+        {
+            return line;
+        }
+    }
+    panic!("no {title} anywhere");
+}
+
+/// What the sheet says after a command of a code action with this title, as the editor makes it.
+async fn acted(
+    editor: &mut Editor<'_>,
+    sheet: &str,
+    text: &str,
+    (line, title): (u32, &str),
+    encoding: Encoding,
+) -> String {
+    let params = json!({ "textDocument": { "uri": sheet }, "range": range([line, 0, line, 0]), "context": {} });
+    let actions = editor.request("textDocument/codeAction", params).await;
+    let action = actions
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["title"] == title);
+    let action = action.unwrap_or_else(|| panic!("no {title} in {actions}"));
+    let command = json!({ "command": action["command"]["command"], "arguments": action["command"]["arguments"] });
+    let answer = editor.request("workspace/executeCommand", command).await;
+    assert_eq!(answer, Value::Null);
+    let asked = editor.hear().await;
+    assert_eq!(asked["method"], "workspace/applyEdit");
+    let changes = asked["params"]["edit"]["changes"].as_object().unwrap();
+    let [(document, edits)] = changes.iter().collect::<Vec<_>>()[..] else {
+        panic!("several documents: {asked}");
+    };
+    assert_eq!(document, sheet, "never the user's file");
+    let edits = edits.as_array().unwrap();
+    assert_eq!(edits.len(), 1);
+    let new = edited(text, &edits[0], encoding);
+    let document = json!({ "uri": sheet, "version": 2 });
+    let change = json!({ "range": edits[0]["range"], "text": edits[0]["newText"] });
+    let params = json!({ "textDocument": document, "contentChanges": [change] });
+    editor.notify("textDocument/didChange", params).await;
+    editor.reply(&asked, json!({ "applied": true })).await;
+    new
+}
+
+#[tokio::test]
+async fn hunks_are_dropped_and_kept_in_the_sheet_only() {
+    let cases = [
+        ("a\nb\nc\n", "A\nb\nC\n", (0, "Drop this hunk"), "a\nb\nC\n"),
+        ("a\nb\nc\n", "A\nb\nC\n", (2, "Drop this hunk"), "A\nb\nc\n"),
+        ("a\nb\nc\n", "a\nc\n", (0, "Drop this hunk"), "a\nb\nc\n"),
+        ("a\nc\n", "a\nb\nc\n", (1, "Drop this hunk"), "a\nc\n"),
+        ("é🙂\nx\n", "ü🙃\nx\n", (0, "Drop this hunk"), "é🙂\nx\n"),
+        ("é🙂x\nx\n", "é🙂y\nx\n", (0, "Drop this hunk"), "é🙂x\nx\n"),
+        (
+            "a\r\nb\r\n",
+            "a\r\nB\r\n",
+            (1, "Drop this hunk"),
+            "a\r\nb\r\n",
+        ),
+        (
+            "a\r\nb\r\nc\r\n",
+            "a\r\nc\r\n",
+            (0, "Drop this hunk"),
+            "a\r\nb\r\nc\r\n",
+        ),
+        (
+            "a\r\nx\r\n",
+            "a\nx\r\n",
+            (0, "Drop this hunk"),
+            "a\r\nx\r\n",
+        ),
+        ("a\nx\n", "a\r\nx\n", (0, "Drop this hunk"), "a\nx\n"),
+        ("a\nb", "a\nB", (1, "Drop this hunk"), "a\nb"),
+        ("a\nb\n", "a\nb", (1, "Drop this hunk"), "a\nb\n"),
+        (
+            "\u{feff}a\n",
+            "\u{feff}b\n",
+            (0, "Drop this hunk"),
+            "\u{feff}a\n",
+        ),
+    ];
+    for encoding in [Encoding::Utf8, Encoding::Utf16] {
+        for (original, proposed, at, expected) in cases {
+            let companion = Companion::start().await;
+            let path = companion.file("a.txt", original);
+            let mut editor = stock(&companion, encoding).await;
+            let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;
+            editor.open(&sheet, proposed).await;
+            let what = format!("{original:?} → {proposed:?} {at:?} {encoding:?}");
+            let dropped = acted(&mut editor, &sheet, proposed, at, encoding).await;
+            assert_eq!(dropped, expected, "{what}");
+            let back = (place_of(&sheet, &mut editor, KEEP).await, KEEP);
+            let kept = acted(&mut editor, &sheet, &dropped, back, encoding).await;
+            assert_eq!(kept, proposed, "{what}");
+            let again = acted(&mut editor, &sheet, &kept, at, encoding).await;
+            assert_eq!(again, expected, "{what}");
+            save(&mut editor, &sheet).await;
+            assert_eq!(agent.verdict().await, ("Accepted".into(), expected.into()));
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sheet_is_known_however_the_editor_spells_it() {
+    // A client may leave characters as they are that we write as escapes, and the other way.
+    for name in ["a+b@c (1).txt", "é~ü.txt", "50%.txt", "a:b,c;d=e&f!$'.txt"] {
+        let companion = Companion::start().await;
+        companion.file("open.txt", "");
+        let mut editor = stock(&companion, Encoding::Utf16).await;
+        let open = editor.uri("open.txt");
+        editor.open(&open, "").await;
+        let (mut agent, sheet) = propose(&companion, &mut editor, name, "x\n").await;
+        let folder = sheet.rsplit_once('/').unwrap().0;
+        let name = name.replace('%', "%25").replace(' ', "%20");
+        let name = name.replace('~', "%7e").replace('é', "%c3%a9");
+        let spelled = format!("{folder}/{name}");
+        editor.open(&spelled, "x\n").await;
+        editor.change(&spelled, [0, 0, 0, 1], "y").await;
+        assert_eq!(editor.context().await, "*open.txt", "{spelled}");
+        save(&mut editor, &spelled).await;
+        editor.settle().await;
+        assert!(
+            companion.pending().await.is_empty(),
+            "{spelled} not accepted"
+        );
+        assert_eq!(agent.verdict().await, ("Accepted".into(), "y\n".into()));
+    }
+}
+
+#[tokio::test]
+async fn a_sheet_is_known_when_its_folder_is_reached_through_a_link() {
+    let companion = Companion::start_linked().await;
+    companion.file("open.txt", "");
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let open = editor.uri("open.txt");
+    editor.open(&open, "").await;
+    let (mut agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    // Kakoune and others know files by their real names.
+    let real = uri::to_path(&sheet).unwrap().canonicalize().unwrap();
+    let real = uri::from_path(&real);
+    assert_ne!(real, sheet);
+    editor.open(&real, "x\n").await;
+    assert_eq!(editor.context().await, "*open.txt");
+    save(&mut editor, &real).await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), "x\n".into()));
+}
+
+#[tokio::test]
+async fn a_sheet_never_becomes_context_not_even_when_it_is_over() {
+    let companion = Companion::start().await;
+    companion.file("open.txt", "");
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let open = editor.uri("open.txt");
+    editor.open(&open, "").await;
+    let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    for over in [false, true] {
+        if over {
+            companion.decide(2, Decision::Reject).await.unwrap();
+            assert_eq!(editor.hear().await["method"], "$/cancelRequest");
+        }
+        editor.open(&sheet, "x\n").await;
+        editor.change(&sheet, [0, 0, 0, 0], "y").await;
+        editor
+            .notify("textDocument/didFocus", Editor::about(&sheet))
+            .await;
+        let at = json!({ "textDocument": { "uri": sheet }, "range": range([0, 0, 0, 1]), "context": {} });
+        editor.request("textDocument/codeAction", at).await;
+        save(&mut editor, &sheet).await;
+        if !over {
+            // Saving it has accepted it; what follows is about a sheet that is over.
+            assert_eq!(editor.hear().await["method"], "$/cancelRequest");
+            let (_, _again) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+        }
+        assert_eq!(editor.context().await, "*open.txt", "over: {over}");
+        let held = editor.request("outrigger/status", json!({})).await;
+        assert_eq!(held["heldBack"], 0, "over: {over}");
+    }
+}
+
+#[tokio::test]
+async fn taken_back_with_what_the_sheet_says() {
+    let companion = Companion::start().await;
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (mut agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    editor.open(&sheet, "x\n").await;
+    editor.change(&sheet, [0, 0, 0, 1], "mine").await;
+    editor.settle().await;
+    let path = companion.path("new.txt");
+    assert_eq!(agent.close_diff(&path).await, "mine\n");
+    assert_eq!(editor.hear().await["method"], "$/cancelRequest");
+    editor.nothing_more().await;
+}
+
+#[tokio::test]
+async fn sheets_are_private_and_go() {
+    let companion = Companion::start().await;
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    let file = uri::to_path(&sheet).unwrap();
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let folder = std::fs::metadata(file.parent().unwrap()).unwrap();
+    assert_eq!(folder.permissions().mode() & 0o777, 0o700);
+    companion.decide(1, Decision::Accept).await.unwrap();
+    editor.hear().await;
+    assert!(!file.exists());
+    let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    let file = uri::to_path(&sheet).unwrap();
+    assert!(file.exists());
+    editor.left().await;
+    assert!(!file.exists(), "it goes with the editor");
+    assert_eq!(companion.pending().await.len(), 1, "the proposal does not");
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_that_the_editor_hides_is_not_lost() {
+    let companion = Companion::start().await;
+    let (original, proposed) = ("\u{feff}old\r\n", "\u{feff}new\r\n");
+    companion.file("a.txt", original);
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;
+    // Editors keep it apart from the text, write it again when they save, and do not tell.
+    editor.open(&sheet, "new\r\n").await;
+    save(&mut editor, &sheet).await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), proposed.into()));
+}
+
+#[tokio::test]
+async fn several_sheets_are_decided_one_by_one() {
+    let companion = Companion::start().await;
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (mut qwen, first) = propose(&companion, &mut editor, "same.txt", "first\n").await;
+    let (mut other, second) = propose(&companion, &mut editor, "same.txt", "second\n").await;
+    assert_ne!(first, second);
+    for sheet in [&first, &second] {
+        editor.open(sheet, "text of the editor\n").await;
+    }
+    save(&mut editor, &second).await;
+    let verdict = other.verdict().await;
+    assert_eq!(verdict, ("Accepted".into(), "text of the editor\n".into()));
+    let reject = json!({ "command": "outrigger.reject", "arguments": [1] });
+    editor.request("workspace/executeCommand", reject).await;
+    assert_eq!(qwen.verdict().await.0, "Rejected");
+}
+
+#[tokio::test]
+async fn the_question_says_what_matters() {
+    let companion = Companion::start().await;
+    companion.file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let a = editor.uri("a.txt");
+    editor.open(&a, "1\n").await;
+    editor.change(&a, [0, 0, 0, 0], "x").await;
+    editor.settle().await;
+    editor.transcript();
+    for (name, text) in [
+        ("new.txt", "x"),
+        ("a.txt", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
+        ("./a.txt", "1\ntwo\n3\n4\n5\n6\n7\neight\n9\n"),
+        (".hidden", "x"),
+        ("folder/", "x"),
+        ("a\nb.txt", "x"),
+    ] {
+        propose(&companion, &mut editor, name, text).await;
+    }
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    ← window/showDocument #1 {"takeFocus":false,"uri":"file:///state/reviews/1/new.txt"}
+    ← window/showMessageRequest #2 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/new.txt (a new file).","type":3}
+    ← window/showDocument #3 {"takeFocus":false,"uri":"file:///state/reviews/2/a.txt"}
+    ← window/showMessageRequest #4 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a.txt (1 hunk). The file has changes that are not saved.","type":3}
+    ← window/showDocument #5 {"takeFocus":false,"uri":"file:///state/reviews/3/a.txt"}
+    ← window/showMessageRequest #6 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/./a.txt (2 hunks). The file has changes that are not saved.","type":3}
+    ← window/showDocument #7 {"takeFocus":false,"uri":"file:///state/reviews/4/proposal"}
+    ← window/showMessageRequest #8 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/.hidden (a new file).","type":3}
+    ← window/showDocument #9 {"takeFocus":false,"uri":"file:///state/reviews/5/folder"}
+    ← window/showMessageRequest #10 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/folder/ (a new file).","type":3}
+    ← window/showDocument #11 {"takeFocus":false,"uri":"file:///state/reviews/6/a%0Ab.txt"}
+    ← window/showMessageRequest #12 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a\nb.txt (a new file).","type":3}
+    "#);
+}
+
+#[tokio::test]
+async fn commands_that_cannot_be() {
+    let companion = Companion::start().await;
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    editor.transcript();
+    for (command, arguments) in [
+        ("outrigger.accept", json!([7])),
+        ("outrigger.accept", json!([])),
+        ("outrigger.accept", json!(["1"])),
+        ("outrigger.dropHunk", json!([1, 0])),
+        ("outrigger.explode", json!([1])),
+    ] {
+        let params = json!({ "command": command, "arguments": arguments });
+        editor.request("workspace/executeCommand", params).await;
+    }
+    editor.open(&sheet, "x\n").await;
+    for arguments in [
+        json!([1, 99]),
+        json!([1]),
+        json!([1, -1]),
+        json!([1, 5_000_000_000_u64]),
+    ] {
+        let params = json!({ "command": "outrigger.dropHunk", "arguments": arguments });
+        editor.request("workspace/executeCommand", params).await;
+    }
+    editor.nothing_more().await;
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    → workspace/executeCommand #2 {"arguments":[7],"command":"outrigger.accept"}
+    ← #2 {"code":-32803,"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones"}
+    → workspace/executeCommand #3 {"arguments":[],"command":"outrigger.accept"}
+    ← #3 {"code":-32602,"message":"the command's arguments are wrong"}
+    → workspace/executeCommand #4 {"arguments":["1"],"command":"outrigger.accept"}
+    ← #4 {"code":-32602,"message":"the command's arguments are wrong"}
+    → workspace/executeCommand #5 {"arguments":[1,0],"command":"outrigger.dropHunk"}
+    ← #5 {"code":-32803,"message":"the proposal is not open as a document"}
+    → workspace/executeCommand #6 {"arguments":[1],"command":"outrigger.explode"}
+    ← #6 {"code":-32602,"message":"there is no command \"outrigger.explode\""}
+    → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"x\n","uri":"file:///state/reviews/1/new.txt","version":1}}
+    → workspace/executeCommand #7 {"arguments":[1,99],"command":"outrigger.dropHunk"}
+    ← #7 {"code":-32803,"message":"there is no hunk here"}
+    → workspace/executeCommand #8 {"arguments":[1],"command":"outrigger.dropHunk"}
+    ← #8 {"code":-32602,"message":"the command's arguments are wrong"}
+    → workspace/executeCommand #9 {"arguments":[1,-1],"command":"outrigger.dropHunk"}
+    ← #9 {"code":-32602,"message":"the command's arguments are wrong"}
+    → workspace/executeCommand #10 {"arguments":[1,5000000000],"command":"outrigger.dropHunk"}
+    ← #10 {"code":-32602,"message":"the command's arguments are wrong"}
+    "#);
+    assert_eq!(companion.pending().await.len(), 1);
+}

@@ -1,0 +1,62 @@
+//! An editor in a world of the test's own.
+
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use testkit::ScriptedEditor;
+
+use crate::agent::Agent;
+use crate::world::{World, until};
+
+/// An editor with a plugin that has started the program and is ready.
+pub(crate) struct Stage {
+    pub(crate) editor: ScriptedEditor,
+    /// What the program said when it was ready.
+    pub(crate) ready: Value,
+    pub(crate) port: u16,
+}
+
+impl Stage {
+    /// The editor's process is the test's own.
+    pub(crate) fn set(world: &World, args: &[&str]) -> Stage {
+        Stage::for_process(world, args, std::process::id())
+    }
+
+    pub(crate) fn for_process(world: &World, args: &[&str], process: u32) -> Stage {
+        let mut editor = start(world, args);
+        let ready = editor.begin("My Editor", &world.work, process);
+        let port = ready["port"].as_u64().unwrap().try_into().unwrap();
+        Stage {
+            editor,
+            ready,
+            port,
+        }
+    }
+
+    /// Qwen Code, connected and listening.
+    pub(crate) fn qwen(&self, world: &World) -> Agent {
+        Agent::connect(self.port, world.qwen_token(self.port))
+    }
+}
+
+/// The program at the end of a pipe, which has not been told anything yet.
+pub(crate) fn start(world: &World, args: &[&str]) -> ScriptedEditor {
+    ScriptedEditor::start(world.command(&[&["lsp"], args].concat()))
+}
+
+/// A process that stands for an editor.
+pub(crate) fn somebody() -> Child {
+    Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits until no discovery file of a port is left.
+#[track_caller]
+pub(crate) fn files_gone(world: &World, port: u16) {
+    until("the discovery files are gone", || {
+        world.files(port).is_empty().then_some(())
+    });
+}
