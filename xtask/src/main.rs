@@ -58,14 +58,9 @@ fn lint() -> Result<()> {
         "warnings",
     ])
     .run()?;
-    Chore::cargo([
-        "doc",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ])
-    .set("RUSTDOCFLAGS", "-D warnings")
-    .run()?;
+    Chore::cargo(["doc", "--workspace", "--no-deps"])
+        .set("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
     clients::provide_deny()?;
     // Advisories are left out: their database cannot be fetched from every machine.
     Chore::cargo([

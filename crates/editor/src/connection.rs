@@ -6,6 +6,7 @@
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::frame::{self, Frame};
 use crate::record::Recorder;
@@ -60,12 +61,13 @@ impl Connection {
         )
     }
 
-    /// A connection over a pair of pipes, such as stdin and stdout.
+    /// A connection over a pair of pipes, such as stdin and stdout. The task ends when everything
+    /// that was said has been written, after the connection is gone.
     pub fn over(
         mut from: impl AsyncBufRead + Unpin + Send + 'static,
         mut to: impl AsyncWrite + Unpin + Send + 'static,
         recorder: Option<Recorder>,
-    ) -> Connection {
+    ) -> (Connection, JoinHandle<()>) {
         let (say, incoming) = mpsc::channel(WAITING);
         let (outgoing, mut hear) = mpsc::channel::<Outgoing>(WAITING);
         let listening = recorder.clone();
@@ -94,7 +96,7 @@ impl Connection {
                 }
             }
         });
-        tokio::spawn(async move {
+        let writing = tokio::spawn(async move {
             while let Some(message) = hear.recv().await {
                 if let Some(recorder) = &recorder {
                     recorder.said(&message);
@@ -105,6 +107,6 @@ impl Connection {
                 }
             }
         });
-        Connection { incoming, outgoing }
+        (Connection { incoming, outgoing }, writing)
     }
 }

@@ -129,14 +129,11 @@ impl<H: Host> Link<H> {
     }
 
     pub(crate) async fn decide(&self, id: ProposalId, decision: Decision) -> Answer {
-        let decided = self
-            .session()?
-            .desk
-            .ask(move |state| state.decide(id, decision))
-            .await;
-        let answered = decided
-            .map_err(gone)?
-            .map_err(|refusal| refused(&refusal))?;
+        let desk = &self.session()?.desk;
+        let decided = desk.ask(move |state| (state.decide(id, decision), state.receipt()));
+        let (decided, receipt) = decided.await.map_err(gone)?;
+        let answered = decided.map_err(|refusal| refused(&refusal))?;
+        receipt.written().await;
         Ok(json!({ "delivered": answered.streaming }))
     }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use editor::{Connection, Hello, Host, Left, Link, Opened, Recorder};
 use tokio::io::BufReader;
@@ -15,6 +16,9 @@ use crate::args::{AgentName, Global, Lsp, Serve};
 use crate::failure::Failure;
 use crate::house::{Departure, House};
 use crate::serve;
+
+/// How long the editor may take to read our last words.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
     let recorder = match &args.record {
@@ -32,7 +36,7 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
     let left = runtime.block_on(async {
         let stop = crate::signals::wait();
         let pipes = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-        let connection = Connection::over(pipes.0, pipes.1, recorder);
+        let (connection, writing) = Connection::over(pipes.0, pipes.1, recorder);
         let mut program = Program {
             global,
             log: args.log.clone(),
@@ -47,6 +51,8 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
             () = stop => Left::Abruptly,
         };
         program.close().await;
+        // The last answer should arrive; an editor that does not read is not waited for.
+        let _ = tokio::time::timeout(FAREWELL, writing).await;
         left
     });
     // A pending read of stdin must not keep the program from ending.

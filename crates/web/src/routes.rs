@@ -322,10 +322,12 @@ impl Api {
     }
 
     async fn decide(&self, id: ProposalId, decision: Decision) -> Answer<wire::Decided> {
-        let answered = self
+        let (answered, receipt) = self
             .desk
-            .ask(move |state| state.decide(id, decision))
-            .await??;
+            .ask(move |state| (state.decide(id, decision), state.receipt()))
+            .await?;
+        let answered = answered?;
+        receipt.written().await;
         Ok(Json(wire::Decided {
             agent: answered.agent.slug().into(),
             streaming: answered.streaming,

@@ -13,7 +13,7 @@ use workbench::{
 
 use super::{Event, Published, Viewer, Why};
 use crate::agents::dialect;
-use crate::journal::{Journal, Saved, SavedSession, SavedVerdict};
+use crate::journal::{Journal, Receipt, Saved, SavedSession, SavedVerdict};
 use crate::limits::Limits;
 use crate::mailbox::{Letter, Mailbox};
 use crate::mcp::ide::{self, ClientInfo};
@@ -501,6 +501,12 @@ impl State {
             }
         }
         self.stale |= self.workbench.documents().next().is_some();
+    }
+
+    /// Says when all that has happened so far would survive a crash. What a peer or a person is
+    /// told has happened should have such a receipt behind it.
+    pub fn receipt(&self) -> Receipt {
+        self.journal.receipt()
     }
 
     /// Returns when everything that a later run needs is on disk.

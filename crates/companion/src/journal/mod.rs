@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
+use tokio::sync::watch;
 use workbench::{Focus, Proposal, ProposalId};
 
 pub use saved::Saved;
@@ -29,9 +30,25 @@ pub struct Journal {
     writer: Option<Arc<Writer>>,
 }
 
+/// Says when everything that was written down before it was taken is on disk.
+#[derive(Debug)]
+pub struct Receipt(Option<(u64, watch::Receiver<u64>)>);
+
+impl Receipt {
+    /// Resolves when it is; at once if nothing is written down at all.
+    pub async fn written(self) {
+        if let Some((number, mut done)) = self.0 {
+            // An error means that the journal is closed, and it writes everything before that.
+            let _ = done.wait_for(|done| *done >= number).await;
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Writer {
     folder: PathBuf,
+    /// The number of the last wish that has been fulfilled with all before it.
+    done: watch::Sender<u64>,
     work: Mutex<Work>,
     changed: Condvar,
 }
@@ -40,6 +57,8 @@ struct Writer {
 struct Work {
     /// The newest wish for each file; `None` wishes it away.
     wishes: BTreeMap<String, Option<Entry>>,
+    /// How many wishes there have been.
+    wished: u64,
     writing: bool,
     closed: bool,
 }
@@ -62,6 +81,7 @@ impl Journal {
     pub fn open(folder: &Path) -> std::io::Result<Journal> {
         let writer = Arc::new(Writer {
             folder: folder.to_owned(),
+            done: watch::Sender::new(0),
             work: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -146,6 +166,12 @@ impl Journal {
         self.wish(verdict_file(proposal), None);
     }
 
+    /// A receipt for everything wished for so far.
+    pub(crate) fn receipt(&self) -> Receipt {
+        let number = |writer: &Arc<Writer>| (writer.lock().wished, writer.done.subscribe());
+        Receipt(self.writer.as_ref().map(number))
+    }
+
     /// Returns when everything wished for so far is on disk.
     pub fn flush(&self) {
         let Some(writer) = &self.writer else { return };
@@ -160,7 +186,10 @@ impl Journal {
 
     fn wish(&self, name: String, entry: Option<Entry>) {
         if let Some(writer) = &self.writer {
-            writer.lock().wishes.insert(name, entry);
+            let mut work = writer.lock();
+            work.wished += 1;
+            work.wishes.insert(name, entry);
+            drop(work);
             writer.changed.notify_all();
         }
     }
@@ -181,16 +210,21 @@ impl Writer {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread: the wishes one by one, verdicts before the removal of their proposals.
+    /// The thread: all wishes that there are, then those that came meanwhile.
     fn write_down(&self) {
         let mut work = self.lock();
         loop {
-            // Names sort as documents, proposal, sessions, verdict; taking the last first writes
-            // a verdict before the proposal that it replaces is removed.
-            if let Some((name, entry)) = work.wishes.pop_last() {
+            if !work.wishes.is_empty() {
+                let wishes = std::mem::take(&mut work.wishes);
+                let number = work.wished;
                 work.writing = true;
                 drop(work);
-                self.fulfil(&name, entry);
+                // Names sort as documents, proposal, sessions, verdict; the last comes first, so
+                // that a verdict is there before the proposal that it replaces is removed.
+                for (name, entry) in wishes.into_iter().rev() {
+                    self.fulfil(&name, entry);
+                }
+                self.done.send_replace(number);
                 work = self.lock();
                 work.writing = false;
                 self.changed.notify_all();

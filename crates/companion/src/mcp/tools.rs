@@ -125,10 +125,14 @@ impl Visit<'_> {
         found: &Found,
     ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
         let session = found.id.clone();
-        let opened = self
+        let (opened, receipt) = self
             .desk()
-            .ask(move |state| state.open_proposal(&session, path, texts, standing))
+            .ask(move |state| {
+                let opened = state.open_proposal(&session, path, texts, standing);
+                (opened, state.receipt())
+            })
             .await?;
+        receipt.written().await;
         Ok(match opened {
             Ok(proposal) => (ToolResult::empty(), Some(proposal)),
             Err(refused) if dialect(self.agent).refusal == Refusal::Error => (

@@ -29,7 +29,7 @@ pub(crate) struct Companion {
 
 impl Companion {
     pub(crate) async fn start() -> Companion {
-        Companion::with(Limits::default()).await
+        Companion::with(limits()).await
     }
 
     pub(crate) async fn with(limits: Limits) -> Companion {
@@ -40,7 +40,7 @@ impl Companion {
     pub(crate) async fn journalled(folder: &Path, tokens: Vec<(Agent, Token)>) -> Companion {
         let saved = Journal::load(folder);
         let journal = Journal::open(folder).unwrap();
-        Companion::resume(Limits::default(), saved, journal, tokens).await
+        Companion::resume(limits(), saved, journal, tokens).await
     }
 
     async fn resume(
@@ -188,6 +188,14 @@ pub(crate) async fn until(
         }
     })
     .await;
+}
+
+/// The usual limits, but no stream shows signs of life while a slow machine makes a test wait.
+pub(crate) fn limits() -> Limits {
+    Limits {
+        keep_alive: Duration::from_hours(1),
+        ..Limits::default()
+    }
 }
 
 pub(crate) fn tokens() -> Vec<(Agent, Token)> {

@@ -9,7 +9,7 @@ use companion::journal::{Journal, Saved};
 use tokio::time::{Instant, sleep};
 use workbench::{Agent, Cursor, Focus, Place, Privacy, Workbench};
 
-use crate::companion::Companion;
+use crate::companion::{Companion, limits};
 use crate::wire::soon;
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn what_is_private_is_in_no_message() {
 async fn a_silent_stream_shows_signs_of_life() {
     let limits = Limits {
         keep_alive: Duration::from_millis(5),
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut qwen = companion.peer(Agent::Qwen);

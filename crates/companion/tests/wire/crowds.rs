@@ -7,14 +7,14 @@ use companion::Limits;
 use tokio::task::JoinSet;
 use workbench::{Agent, Decision};
 
-use crate::companion::{Companion, until};
+use crate::companion::{Companion, limits, until};
 use crate::wire::{Connection, End, message, soon};
 
 #[tokio::test]
 async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses() {
     let limits = Limits {
         sessions: 8,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut listening = companion.listener(Agent::Qwen).await;
@@ -60,7 +60,7 @@ async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses(
 async fn a_full_house_says_so_inside_the_answer() {
     let limits = Limits {
         sessions: 2,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let _here = [
@@ -81,7 +81,7 @@ async fn a_full_house_says_so_inside_the_answer() {
 async fn a_peer_that_stops_half_way_is_cut_off_and_bothers_nobody() {
     let limits = Limits {
         patience: Duration::from_millis(200),
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut qwen = companion.listener(Agent::Qwen).await;
@@ -102,7 +102,7 @@ async fn a_peer_that_stops_half_way_is_cut_off_and_bothers_nobody() {
 async fn connections_over_the_limit_wait_their_turn() {
     let limits = Limits {
         connections: 3,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut qwen = companion.listener(Agent::Qwen).await;
@@ -125,7 +125,7 @@ async fn a_reader_that_stalls_gets_the_newest_context_and_its_verdict_once() {
     const CONTEXTS: u64 = 2000;
     let limits = Limits {
         debounce: Duration::ZERO,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let path = companion.file("a.rs", "");
@@ -181,7 +181,7 @@ async fn a_reader_that_stalls_gets_the_newest_context_and_its_verdict_once() {
 async fn a_reader_that_stalls_delays_no_other() {
     let limits = Limits {
         debounce: Duration::ZERO,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let path = companion.file("a.rs", "");

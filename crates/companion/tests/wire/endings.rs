@@ -6,7 +6,7 @@ use companion::desk::{Event, Why};
 use companion::{Ending, Limits};
 use workbench::{Agent, Decision, ProposalId};
 
-use crate::companion::{Companion, until};
+use crate::companion::{Companion, limits, until};
 use crate::wire::{End, soon};
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn a_session_that_stays_away_is_ended_in_the_end() {
     let limits = Limits {
         grace: Duration::from_secs(1),
         memory: Duration::from_secs(2),
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut gone = companion.listener(Agent::Qwen).await;
@@ -112,7 +112,7 @@ async fn a_verdict_decided_before_the_end_still_leaves() {
 async fn too_many_streams_of_one_session_end_the_oldest() {
     let limits = Limits {
         streams_per_session: 2,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let mut qwen = companion.listener(Agent::Qwen).await;

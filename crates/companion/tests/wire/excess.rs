@@ -4,14 +4,14 @@ use companion::Limits;
 use serde_json::json;
 use workbench::{Agent, Decision, Refusal, Standing};
 
-use crate::companion::Companion;
+use crate::companion::{Companion, limits};
 use crate::diffs::text_of;
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_answered_in_the_agents_own_way() {
     let limits = Limits {
         body: 1000,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     let text = "x".repeat(300_000);
@@ -59,7 +59,7 @@ async fn a_text_that_is_no_unicode_does_not_cost_gemini_the_edit() {
 async fn too_many_proposals_of_one_agent_are_left_to_its_terminal() {
     let limits = Limits {
         proposals_per_session: 2,
-        ..Limits::default()
+        ..limits()
     };
     let companion = Companion::with(limits).await;
     for agent in [Agent::Qwen, Agent::Gemini] {

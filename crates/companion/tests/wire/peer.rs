@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use workbench::Agent;
 
 use crate::companion::Companion;
-use crate::wire::{Answer, Ask, Connection, End, Stream, message};
+use crate::wire::{Answer, Ask, Connection, End, Stream, message, soon};
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -139,14 +139,17 @@ impl Peer {
     /// The next message on the stream; comments are passed over.
     pub(crate) async fn hear(&mut self) -> Value {
         let stream = self.stream.as_mut().expect("a stream");
-        loop {
-            let block = stream.block().await.expect("an event");
-            if let Some(message) = message(&block) {
-                let line = indent(&block);
-                self.note_back(&line);
-                return message;
+        let (block, message) = soon("a message", async {
+            loop {
+                let block = stream.block().await.expect("an event");
+                if let Some(message) = message(&block) {
+                    return (block, message);
+                }
             }
-        }
+        })
+        .await;
+        self.note_back(&indent(&block));
+        message
     }
 
     /// Drops the stream without a word, as a client that was killed does.

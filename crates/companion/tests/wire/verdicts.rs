@@ -208,8 +208,12 @@ async fn an_old_verdict_does_not_decide_the_next_proposal_for_the_path() {
     })
     .await;
     companion.decide(1, Decision::Accept).await.unwrap();
-    drop(gemini.open_diff_streaming(&path, "second").await);
+    let mut answer = gemini.open_diff_streaming(&path, "second").await;
+    answer.block().await.unwrap();
     gemini.listen().await;
     gemini.nothing_more(&companion).await;
-    assert_eq!(companion.proposals().await.len(), 1);
+    companion.decide(2, Decision::Reject).await.unwrap();
+    assert_eq!(gemini.hear().await["method"], "ide/diffRejected");
+    let (blocks, _) = answer.rest().await;
+    assert_eq!(blocks, Vec::<String>::new(), "nothing but the result");
 }

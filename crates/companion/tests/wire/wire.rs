@@ -233,12 +233,16 @@ impl Stream {
     /// Reads everything up to the end.
     pub(crate) async fn rest(&mut self) -> (Vec<String>, End) {
         let mut blocks = Vec::new();
-        loop {
-            match self.block().await {
-                Ok(block) => blocks.push(block),
-                Err(end) => return (blocks, end),
+        let end = soon("the end of a stream", async {
+            loop {
+                match self.block().await {
+                    Ok(block) => blocks.push(block),
+                    Err(end) => return end,
+                }
             }
-        }
+        });
+        let end = end.await;
+        (blocks, end)
     }
 
     async fn chunk(&mut self) {

@@ -5,6 +5,7 @@
 //! ([`editor`]). What is compared is the whole conversation, without what differs from run to
 //! run.
 
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -17,6 +18,8 @@ mod buffers;
 mod companion;
 mod document;
 mod editor;
+mod folders;
+mod hunks;
 mod natively;
 mod presence;
 mod sheets;

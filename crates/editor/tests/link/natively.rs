@@ -327,3 +327,15 @@ async fn an_editor_that_slept_through_it_closes_what_is_over() {
     assert_eq!(close["method"], "outrigger/proposal/close", "{close}");
     assert_eq!(close["params"]["id"], 1);
 }
+
+#[tokio::test]
+async fn an_edit_that_cannot_be_shown_is_told() {
+    let companion = Companion::start().await;
+    let path = companion.file("a.bin", b"\xff\xfe\x00");
+    let mut agent = companion.agent(Agent::Gemini).await;
+    let mut editor = Editor::with_plugin(&companion).await;
+    agent.open_diff(&path, "text").await;
+    editor.hear().await;
+    editor.nothing_more().await;
+    insta::assert_snapshot!(editor.transcript(), @r#"← window/showMessage {"message":"Gemini CLI proposes an edit: /w/a.bin is not UTF-8 text; decide this edit in the agent's terminal","type":3}"#);
+}

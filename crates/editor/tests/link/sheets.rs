@@ -4,15 +4,15 @@ use std::os::unix::fs::PermissionsExt;
 
 use ::editor::buffer::Encoding;
 use ::editor::uri;
-use serde_json::{Value, json};
+use serde_json::json;
 use workbench::{Agent, Decision};
 
 use crate::agent::Peer;
 use crate::companion::Companion;
-use crate::editor::{Editor, edited, range};
+use crate::editor::{Editor, range};
 
 /// An editor that can do everything but has no plugin.
-async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'_> {
+pub(crate) async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'_> {
     let capabilities = json!({
         "general": { "positionEncodings": [encoding.name()] },
         "window": { "showDocument": { "support": true } },
@@ -22,7 +22,7 @@ async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'_> {
 }
 
 /// An agent proposes a text for a file; the URI of its sheet.
-async fn propose(
+pub(crate) async fn propose(
     companion: &Companion,
     editor: &mut Editor<'_>,
     name: &str,
@@ -37,125 +37,10 @@ async fn propose(
     (agent, sheet)
 }
 
-async fn save(editor: &mut Editor<'_>, sheet: &str) {
+pub(crate) async fn save(editor: &mut Editor<'_>, sheet: &str) {
     editor
         .notify("textDocument/didSave", Editor::about(sheet))
         .await;
-}
-
-const KEEP: &str = "Keep this hunk";
-
-/// The first line of the sheet at which there is an action with this title.
-async fn place_of(sheet: &str, editor: &mut Editor<'_>, title: &str) -> u32 {
-    for line in 0..5 {
-        let params = json!({ "textDocument": { "uri": sheet }, "range": range([line, 0, line, 0]), "context": {} });
-        let actions = editor.request("textDocument/codeAction", params).await;
-        if actions
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|it| it["title"] == title)
-        {
-            return line;
-        }
-    }
-    panic!("no {title} anywhere");
-}
-
-/// What the sheet says after a command of a code action with this title, as the editor makes it.
-async fn acted(
-    editor: &mut Editor<'_>,
-    sheet: &str,
-    text: &str,
-    (line, title): (u32, &str),
-    encoding: Encoding,
-) -> String {
-    let params = json!({ "textDocument": { "uri": sheet }, "range": range([line, 0, line, 0]), "context": {} });
-    let actions = editor.request("textDocument/codeAction", params).await;
-    let action = actions
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|it| it["title"] == title);
-    let action = action.unwrap_or_else(|| panic!("no {title} in {actions}"));
-    let command = json!({ "command": action["command"]["command"], "arguments": action["command"]["arguments"] });
-    let answer = editor.request("workspace/executeCommand", command).await;
-    assert_eq!(answer, Value::Null);
-    let asked = editor.hear().await;
-    assert_eq!(asked["method"], "workspace/applyEdit");
-    let changes = asked["params"]["edit"]["changes"].as_object().unwrap();
-    let [(document, edits)] = changes.iter().collect::<Vec<_>>()[..] else {
-        panic!("several documents: {asked}");
-    };
-    assert_eq!(document, sheet, "never the user's file");
-    let edits = edits.as_array().unwrap();
-    assert_eq!(edits.len(), 1);
-    let new = edited(text, &edits[0], encoding);
-    let document = json!({ "uri": sheet, "version": 2 });
-    let change = json!({ "range": edits[0]["range"], "text": edits[0]["newText"] });
-    let params = json!({ "textDocument": document, "contentChanges": [change] });
-    editor.notify("textDocument/didChange", params).await;
-    editor.reply(&asked, json!({ "applied": true })).await;
-    new
-}
-
-#[tokio::test]
-async fn hunks_are_dropped_and_kept_in_the_sheet_only() {
-    let cases = [
-        ("a\nb\nc\n", "A\nb\nC\n", (0, "Drop this hunk"), "a\nb\nC\n"),
-        ("a\nb\nc\n", "A\nb\nC\n", (2, "Drop this hunk"), "A\nb\nc\n"),
-        ("a\nb\nc\n", "a\nc\n", (0, "Drop this hunk"), "a\nb\nc\n"),
-        ("a\nc\n", "a\nb\nc\n", (1, "Drop this hunk"), "a\nc\n"),
-        ("é🙂\nx\n", "ü🙃\nx\n", (0, "Drop this hunk"), "é🙂\nx\n"),
-        ("é🙂x\nx\n", "é🙂y\nx\n", (0, "Drop this hunk"), "é🙂x\nx\n"),
-        (
-            "a\r\nb\r\n",
-            "a\r\nB\r\n",
-            (1, "Drop this hunk"),
-            "a\r\nb\r\n",
-        ),
-        (
-            "a\r\nb\r\nc\r\n",
-            "a\r\nc\r\n",
-            (0, "Drop this hunk"),
-            "a\r\nb\r\nc\r\n",
-        ),
-        (
-            "a\r\nx\r\n",
-            "a\nx\r\n",
-            (0, "Drop this hunk"),
-            "a\r\nx\r\n",
-        ),
-        ("a\nx\n", "a\r\nx\n", (0, "Drop this hunk"), "a\nx\n"),
-        ("a\nb", "a\nB", (1, "Drop this hunk"), "a\nb"),
-        ("a\nb\n", "a\nb", (1, "Drop this hunk"), "a\nb\n"),
-        (
-            "\u{feff}a\n",
-            "\u{feff}b\n",
-            (0, "Drop this hunk"),
-            "\u{feff}a\n",
-        ),
-    ];
-    for encoding in [Encoding::Utf8, Encoding::Utf16] {
-        for (original, proposed, at, expected) in cases {
-            let companion = Companion::start().await;
-            let path = companion.file("a.txt", original);
-            let mut editor = stock(&companion, encoding).await;
-            let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;
-            editor.open(&sheet, proposed).await;
-            let what = format!("{original:?} → {proposed:?} {at:?} {encoding:?}");
-            let dropped = acted(&mut editor, &sheet, proposed, at, encoding).await;
-            assert_eq!(dropped, expected, "{what}");
-            let back = (place_of(&sheet, &mut editor, KEEP).await, KEEP);
-            let kept = acted(&mut editor, &sheet, &dropped, back, encoding).await;
-            assert_eq!(kept, proposed, "{what}");
-            let again = acted(&mut editor, &sheet, &kept, at, encoding).await;
-            assert_eq!(again, expected, "{what}");
-            save(&mut editor, &sheet).await;
-            assert_eq!(agent.verdict().await, ("Accepted".into(), expected.into()));
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
-        }
-    }
 }
 
 #[tokio::test]
@@ -385,5 +270,37 @@ async fn commands_that_cannot_be() {
     → workspace/executeCommand #10 {"arguments":[1,5000000000],"command":"outrigger.dropHunk"}
     ← #10 {"code":-32602,"message":"the command's arguments are wrong"}
     "#);
+    assert_eq!(companion.pending().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_sheet_with_a_change_that_cannot_be_read_is_taken_from_disk() {
+    let companion = Companion::start().await;
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let (mut agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
+    editor.open(&sheet, "x\n").await;
+    let change = format!(
+        r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":"{sheet}","version":2}},"contentChanges":[{{"text":"\ud83d"}}]}}}}"#
+    );
+    editor.say_bytes(change.as_bytes()).await;
+    std::fs::write(uri::to_path(&sheet).unwrap(), "as it was saved\n").unwrap();
+    save(&mut editor, &sheet).await;
+    let verdict = agent.verdict().await;
+    assert_eq!(verdict, ("Accepted".into(), "as it was saved\n".into()));
+}
+
+#[tokio::test]
+async fn a_sheet_that_is_no_text_any_more_is_not_accepted_as_something_else() {
+    let companion = Companion::start().await;
+    let capabilities = json!({});
+    let mut editor = Editor::started(&companion, "x", &capabilities).await;
+    let mut agent = companion.agent(Agent::Qwen).await;
+    agent.open_diff(&companion.path("new.txt"), "x\n").await;
+    let question = editor.hear().await;
+    let sheet = companion.state().join("reviews/1/new.txt");
+    std::fs::write(&sheet, b"saved as Latin-1: \xe4\n").unwrap();
+    editor.reply(&question, json!({ "title": "Accept" })).await;
+    let told = editor.hear().await;
+    assert_eq!(told["method"], "window/showMessage", "{told}");
     assert_eq!(companion.pending().await.len(), 1);
 }
