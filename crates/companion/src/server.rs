@@ -26,7 +26,7 @@ const FAREWELL: Duration = Duration::from_millis(700);
 /// Serves `app` on `listener` until `stop` resolves, then lets open requests finish and returns.
 ///
 /// Streams that never end by themselves have to be ended by `app` when it learns of the stop.
-/// Every request carries a [`Flushes`] extension that tells when its answer has left.
+/// Every request carries a `Flushes` extension that tells when its answer has left.
 pub async fn serve(
     listener: &TcpListener,
     app: Router,

@@ -244,10 +244,18 @@ impl<H: Host> Link<H> {
 
     /// Accepts what a sheet says: in the editor if it is open there, otherwise on disk.
     pub(crate) async fn accept_sheet(&self, id: ProposalId) -> Answer {
-        let sheet = self.session()?.reviews.sheet_of(id);
-        let text = sheet.and_then(|sheet| self.sheet_text(sheet));
-        self.decide(id, text.map_or(Decision::Accept, Decision::AcceptText))
-            .await
+        let decision = match self.session()?.reviews.sheet_of(id) {
+            None => Decision::Accept,
+            Some(sheet) => match self.sheet_text(sheet) {
+                Some(text) => Decision::AcceptText(text),
+                None => {
+                    let path = sheet.path().display();
+                    let message = format!("{path} cannot be read as text, so nothing was accepted");
+                    return Err(Fault::new(rpc::REQUEST_FAILED, message));
+                }
+            },
+        };
+        self.decide(id, decision).await
     }
 
     /// What a sheet says: in the editor if it is open there, otherwise on disk.
