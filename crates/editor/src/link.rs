@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 
-use companion::desk::{Desk, Event, Question, Viewer};
+use companion::desk::{Desk, Event, Question, Viewer, Why};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
 use workbench::Decision;
@@ -334,11 +334,18 @@ impl<H: Host> Link<H> {
 
     async fn learn(&mut self, event: Result<Event, broadcast::error::RecvError>) -> Vec<Outgoing> {
         let mut out = match event {
-            Ok(Event::Opened(id)) => self.show(id).await,
-            Ok(Event::Closed(id, _)) => match &mut self.session {
-                Some(session) => session.reviews.close(id),
-                None => Vec::new(),
-            },
+            Ok(Event::Opened(id)) => {
+                let mut out = vec![log(&format!("proposal {id} is pending"))];
+                out.append(&mut self.show(id).await);
+                out
+            }
+            Ok(Event::Closed(id, why)) => {
+                let mut out = vec![log(&format!("proposal {id} was {}", ended(why)))];
+                if let Some(session) = &mut self.session {
+                    out.append(&mut session.reviews.close(id));
+                }
+                out
+            }
             Ok(Event::SessionsChanged | Event::ContextChanged) => Vec::new(),
             // We were too slow to hear everything; what matters is what is there now.
             Err(broadcast::error::RecvError::Lagged(_)) => return self.catch_up().await,
@@ -349,15 +356,28 @@ impl<H: Host> Link<H> {
     }
 
     /// The status, if it is not what the editor was told last.
-    pub(crate) async fn changed_status(&mut self) -> Option<Outgoing> {
+    pub(crate) async fn changed_status(&mut self) -> Vec<Outgoing> {
         let status = self.status().await;
-        let session = self.session.as_mut()?;
+        let Some(session) = &mut self.session else {
+            return Vec::new();
+        };
         if session.told.as_ref() == Some(&status) {
-            return None;
+            return Vec::new();
         }
-        let message = Outgoing::notification(method::STATUS, &status);
+        let agents = |status: &Value| status["agents"].clone();
+        let came_or_went = session
+            .told
+            .as_ref()
+            .is_some_and(|told| agents(told) != agents(&status));
+        let mut out = Vec::new();
+        if came_or_went {
+            out.push(log(&format!("agents: {}", names(&status))));
+        }
+        if session.reviews.abilities().plugin {
+            out.push(Outgoing::notification(method::STATUS, &status));
+        }
         session.told = Some(status);
-        session.reviews.abilities().plugin.then_some(message)
+        out
     }
 
     async fn status(&self) -> Value {
@@ -393,6 +413,51 @@ impl<H: Host> Link<H> {
         self.session
             .as_ref()
             .ok_or_else(|| Fault::new(rpc::NOT_INITIALIZED, "initialize first"))
+    }
+}
+
+/// A line for the editor's log. It names no text of a file and no token.
+fn log(message: &str) -> Outgoing {
+    const INFO: u8 = 3;
+    Outgoing::notification(
+        "window/logMessage",
+        &json!({ "type": INFO, "message": message }),
+    )
+}
+
+/// How a proposal ended, in words.
+fn ended(why: Why) -> &'static str {
+    match why {
+        Why::Accepted => "accepted",
+        Why::Rejected => "rejected",
+        Why::Withdrawn => "taken back by its agent",
+        Why::Replaced => "replaced by its agent",
+        Why::Orphaned => "left by its agent",
+    }
+}
+
+/// The agents of a status, in words.
+fn names(status: &Value) -> String {
+    let agents = status["agents"].as_array().into_iter().flatten();
+    let names: Vec<_> = agents
+        .map(|agent| {
+            let (name, version) = (agent["name"].as_str(), agent["version"].as_str());
+            let presence = if agent["connected"] == true {
+                "connected"
+            } else {
+                "away"
+            };
+            format!(
+                "{} {} ({presence})",
+                name.unwrap_or_default(),
+                version.unwrap_or_default()
+            )
+        })
+        .collect();
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
     }
 }
 

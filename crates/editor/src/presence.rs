@@ -244,18 +244,15 @@ impl<H: Host> Link<H> {
 
     /// Accepts what a sheet says: in the editor if it is open there, otherwise on disk.
     pub(crate) async fn accept_sheet(&self, id: ProposalId) -> Answer {
-        let decision = match self.session()?.reviews.sheet_of(id) {
-            None => Decision::Accept,
-            Some(sheet) => match self.sheet_text(sheet) {
-                Some(text) => Decision::AcceptText(text),
-                None => {
-                    let path = sheet.path().display();
-                    let message = format!("{path} cannot be read as text, so nothing was accepted");
-                    return Err(Fault::new(rpc::REQUEST_FAILED, message));
-                }
-            },
+        let Some(sheet) = self.session()?.reviews.sheet_of(id) else {
+            return self.decide(id, Decision::Accept).await;
         };
-        self.decide(id, decision).await
+        let Some(text) = self.sheet_text(sheet) else {
+            let path = sheet.path().display();
+            let message = format!("{path} cannot be read as text, so nothing was accepted");
+            return Err(Fault::new(rpc::REQUEST_FAILED, message));
+        };
+        self.decide(id, Decision::AcceptText(text)).await
     }
 
     /// What a sheet says: in the editor if it is open there, otherwise on disk.

@@ -22,6 +22,8 @@ pub(crate) struct Editor<'a> {
     heard: VecDeque<Value>,
     /// The newest status; they come when they come, so they are not part of the record.
     pub(crate) status: Value,
+    /// What the link wrote into the editor's log, apart from the conversation.
+    pub(crate) logged: Vec<String>,
     log: String,
     next_id: u64,
     next_hidden: u64,
@@ -38,6 +40,7 @@ impl<'a> Editor<'a> {
             link: tokio::spawn(Link::new(connection, companion.host()).run()),
             heard: VecDeque::new(),
             status: Value::Null,
+            logged: Vec::new(),
             log: String::new(),
             next_id: 1,
             next_hidden: HIDDEN,
@@ -297,6 +300,11 @@ impl<'a> Editor<'a> {
     }
 
     fn is_status(&mut self, message: &Value) -> bool {
+        if message["method"] == "window/logMessage" {
+            let line = message["params"]["message"].as_str().unwrap();
+            self.logged.push(line.to_owned());
+            return true;
+        }
         let is_status = message["method"] == "outrigger/status";
         if is_status {
             self.status = message["params"].clone();

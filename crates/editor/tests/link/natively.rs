@@ -339,3 +339,32 @@ async fn an_edit_that_cannot_be_shown_is_told() {
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"← window/showMessage {"message":"Gemini CLI proposes an edit: /w/a.bin is not UTF-8 text; decide this edit in the agent's terminal","type":3}"#);
 }
+
+#[tokio::test]
+async fn the_editors_log_tells_what_happened_without_texts() {
+    let companion = Companion::start().await;
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    companion.decide(1, Decision::Reject).await.unwrap();
+    editor.hear().await;
+    let path = companion.path("b.txt");
+    agent.open_diff(&path, "x").await;
+    editor.hear().await;
+    agent.close_diff(&path).await;
+    editor.hear().await;
+    editor.settle().await;
+    let proposals: Vec<_> = editor
+        .logged
+        .iter()
+        .filter(|line| line.starts_with("proposal"))
+        .collect();
+    assert_eq!(
+        proposals,
+        [
+            "proposal 1 is pending",
+            "proposal 1 was rejected",
+            "proposal 2 is pending",
+            "proposal 2 was taken back by its agent",
+        ]
+    );
+}
