@@ -184,14 +184,11 @@ fn describe(status: &wire::Status) -> String {
         } else {
             "away"
         };
-        let _ = write!(
-            text,
-            "  {} {} · {presence}",
-            session.agent, session.client.version
-        );
+        let who = format!("{} {}", session.agent, session.client.version);
+        let _ = write!(text, "  {} · {presence}", who.trim_end());
         let _ = match session.undelivered {
             0 => writeln!(text),
-            waiting => writeln!(text, " · {waiting} decisions wait for it"),
+            waiting => writeln!(text, " · {} for it", counted(waiting, "decision")),
         };
     }
     let _ = writeln!(text, "  pending proposals: {}", status.proposals);
@@ -215,7 +212,8 @@ fn describe(status: &wire::Status) -> String {
         } = status.held_back;
         let _ = writeln!(
             text,
-            "  held back from agents: {total} files ({secret} secret, {ignored} ignored, {outside} outside the workspace)"
+            "  held back from agents: {} ({secret} secret, {ignored} ignored, {outside} outside the workspace)",
+            counted(total, "file")
         );
     }
     for problem in &status.problems {
@@ -228,13 +226,18 @@ fn line(proposal: &wire::Proposal) -> String {
     let what = match (&proposal.terminal_only, proposal.new_file, proposal.hunks) {
         (Some(why), ..) => why.clone(),
         (None, true, _) => "new file".to_owned(),
-        (None, false, 1) => "1 hunk".to_owned(),
-        (None, false, hunks) => format!("{hunks} hunks"),
+        (None, false, hunks) => counted(hunks, "hunk"),
     };
     format!(
         "{:>4}  {:<7} {}  ({what})\n",
         proposal.id, proposal.agent, proposal.path
     )
+}
+
+/// "1 file", "2 files".
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn tell(what: &str, id: u64, decided: &wire::Decided) {
@@ -249,7 +252,7 @@ fn tell(what: &str, id: u64, decided: &wire::Decided) {
 }
 
 /// Reads a text from a file, or from stdin for `-`, exactly as it is.
-fn read_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         std::io::stdin().read_to_end(&mut bytes).map(drop)
@@ -268,7 +271,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-fn print_json(value: &impl Serialize) {
+pub(crate) fn print_json(value: &impl Serialize) {
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     print(&text);

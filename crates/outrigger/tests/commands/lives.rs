@@ -242,6 +242,6 @@ fn people_see_who_is_there_and_what_waits() {
       qwen 1.0.0 · connected
       pending proposals: 1
       * /w/a.txt:3:1
-      held back from agents: 1 files (1 secret, 0 ignored, 0 outside the workspace)
+      held back from agents: 1 file (1 secret, 0 ignored, 0 outside the workspace)
     "#);
 }
