@@ -235,15 +235,18 @@ impl ScriptedEditor {
     /// it said then and now, in pairs. Statuses come when they come and are left out.
     #[track_caller]
     pub fn replay(&mut self, trace: &str) -> Vec<(Value, Value)> {
-        let is_status = |message: &Value| message["method"] == "outrigger/status";
+        // These come when something happens elsewhere, not in turn.
+        let is_news = |message: &Value| {
+            message["method"] == "outrigger/status" || message["method"] == "window/logMessage"
+        };
         let mut pairs = Vec::new();
         for line in trace.lines() {
             let line: Value = serde_json::from_str(line).unwrap();
             let message = &line["message"];
             if line["from"] == "editor" {
                 self.say(message);
-            } else if !is_status(message) {
-                let now = self.take("what the trace says", |now| !is_status(now));
+            } else if !is_news(message) {
+                let now = self.take("what the trace says", |now| !is_news(now));
                 pairs.push((message.clone(), now));
             }
         }
