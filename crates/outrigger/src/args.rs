@@ -1,9 +1,13 @@
 //! What can be typed. What it means is decided elsewhere.
 
+mod daemon;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
+
+pub(crate) use daemon::{Daemon, DaemonCommand, DaemonLink, DaemonPrompt, YesNo};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,6 +96,8 @@ pub(crate) enum Command {
     Lsp(Lsp),
     /// Join an agent that speaks MCP on stdin and stdout to the companion of this folder.
     Bridge(Bridge),
+    /// Talk to a running `qwen serve`: its state, its conversations, and a prompt.
+    Daemon(Daemon),
     /// Restart the companion of this folder; connected agents do not notice.
     Restart,
     /// Stop the companion of this folder.

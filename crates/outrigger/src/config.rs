@@ -90,6 +90,8 @@ struct UserFile {
     debounce_ms: Option<u64>,
     #[serde(default)]
     ignore: Vec<String>,
+    /// Only `outrigger daemon` uses it.
+    daemon: Option<crate::daemon::settings::Table>,
 }
 
 /// What the surroundings say; passed in so that the rules can be tested.
@@ -305,6 +307,16 @@ impl fmt::Display for Config {
     }
 }
 
+/// The table `[daemon]` of the person's file.
+pub(crate) fn daemon_table(path: &Path) -> Result<Option<crate::daemon::settings::Table>, Failure> {
+    let origin = Origin::File(path.to_owned());
+    let Some(text) = read(path).map_err(|why| wrong(&origin, why))? else {
+        return Ok(None);
+    };
+    let file: UserFile = toml::from_str(&text).map_err(|error| wrong(&origin, error.message()))?;
+    Ok(file.daemon)
+}
+
 fn read(path: &Path) -> Result<Option<String>, String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -320,7 +332,7 @@ fn read(path: &Path) -> Result<Option<String>, String> {
         .map_err(|error| error.to_string())
 }
 
-fn wrong(origin: &Origin, why: impl fmt::Display) -> Failure {
+pub(crate) fn wrong(origin: &Origin, why: impl fmt::Display) -> Failure {
     Failure::new(
         Kind::Configuration,
         format!("wrong configuration ({origin}): {why}"),

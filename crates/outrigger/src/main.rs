@@ -4,6 +4,7 @@ mod args;
 mod bridge;
 mod commands;
 mod config;
+mod daemon;
 mod failure;
 mod folders;
 mod house;
@@ -87,6 +88,7 @@ fn ask(global: &args::Global, command: &Command) -> Result<ExitCode, Failure> {
             Command::Focus(args) => commands::focus(global, args).await,
             Command::Env(args) => commands::env(global, args).await,
             Command::Bridge(args) => bridge::bridge(global, args).await,
+            Command::Daemon(args) => daemon::daemon(global, args).await,
             Command::Restart => commands::restart(global).await,
             Command::Stop => commands::stop(global).await,
             _ => Ok(ExitCode::SUCCESS),

@@ -14,9 +14,11 @@
 mod agent;
 mod bridging;
 mod codes;
+mod daemon;
 mod decisions;
 mod discovery;
 mod lives;
+mod playing;
 mod privacy;
 mod restarts;
 mod running;

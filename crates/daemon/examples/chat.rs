@@ -1,0 +1,75 @@
+//! A chat with a running `qwen serve`, in one screen of code.
+//!
+//! ```text
+//! qwen serve                                  # in a project folder
+//! cargo run -p outrigger-daemon --example chat -- "What does this project do?"
+//! ```
+//!
+//! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`.
+
+use std::io::Write;
+
+use daemon::connection::{Answer, Conversation, IdeConnection, IdeEvent, Options, Request};
+use daemon::wire::{ApprovalMode, SessionUpdate};
+use daemon::{Parting, Token};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let prompt = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "Say hello.".into());
+    let token = std::env::var("QWEN_SERVER_TOKEN").ok();
+    let options = Options {
+        token: token.as_deref().map(Token::new).transpose()?,
+        workspace: Some(std::env::current_dir()?),
+        conversation: Conversation::New,
+        // Otherwise a model decides what is safe, and nobody is asked.
+        approval_mode: Some(ApprovalMode::Default),
+        ..Options::default()
+    };
+    let (connection, mut events) = IdeConnection::new();
+    if let Err(error) = connection.connect(options).await {
+        eprintln!("{error}\n{}", error.hint().unwrap_or_default());
+        return Ok(());
+    }
+    connection.send_prompt(&prompt.as_str().into()).await?;
+    while let Some(event) = events.next().await {
+        match event {
+            IdeEvent::Update {
+                update: SessionUpdate::AgentMessage(chunk),
+                ..
+            } => {
+                // A real program must not print control characters of a model to a terminal.
+                print!(
+                    "{}",
+                    chunk.text().escape_debug().to_string().replace("\\n", "\n")
+                );
+                std::io::stdout().flush()?;
+            }
+            IdeEvent::Asked(request) => {
+                // In a task of its own: what else happens does not wait for the person.
+                let connection = connection.clone();
+                tokio::spawn(async move {
+                    let id = request.id.clone();
+                    connection.decide(&id, ask(*request)).await
+                });
+            }
+            IdeEvent::TurnEnded { .. } | IdeEvent::Disconnected { .. } => break,
+            _ => {}
+        }
+    }
+    println!();
+    connection.disconnect(Parting::Detach).await?;
+    Ok(())
+}
+
+/// Asks the person. Anything but a clear yes is a no.
+async fn ask(request: Request) -> Option<Answer> {
+    println!("\n{:?} [y/N]", request.title);
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line)
+    });
+    let line = line.await.ok()?.ok()?;
+    (line.trim() == "y").then_some(Answer::Allow)
+}

@@ -1,0 +1,197 @@
+//! Where a daemon may be: on this machine, and nowhere else.
+//!
+//! A bearer token goes out with every request, so the address decides who gets to see it. The rule
+//! is therefore narrower than what a browser would accept: plain HTTP, a loopback address written
+//! out in full or the name `localhost`, an optional port, and nothing behind it. Names are never
+//! looked up; `localhost` *means* `127.0.0.1` and `::1` here, whatever a hosts file says.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+
+/// The port that `http` has when none is written.
+const HTTP_PORT: u16 = 80;
+
+/// The checked address of a daemon.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    host: Host,
+    port: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Host {
+    Localhost,
+    Ip(IpAddr),
+}
+
+/// Why a text is not the address of a daemon.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Not an address at all.
+    #[error("`{0}` is not an address of the form http://127.0.0.1:4170")]
+    Unreadable(String),
+    /// Another scheme than `http`.
+    #[error("`{0}` does not start with http://")]
+    Scheme(String),
+    /// A user name or password stands in it.
+    #[error("the daemon's address must not contain a user name or password")]
+    Credentials,
+    /// A path, a query or a fragment stands behind the host.
+    #[error("`{0}` must end after the port")]
+    Tail(String),
+    /// The port is not a number from 1 to 65535.
+    #[error("`{0}` is not a port")]
+    Port(String),
+    /// An IPv4 address in IPv6 clothes.
+    #[error("`{0}` is an IPv4 address written as IPv6")]
+    Mapped(Ipv6Addr),
+    /// Some other machine, or every network of this one.
+    #[error("`{0}` is not a loopback address")]
+    NotLoopback(String),
+}
+
+impl AddressError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) | Self::Port(_) => {
+                "write it as the daemon prints it, for example http://127.0.0.1:4170"
+            }
+            Self::Scheme(_) => "the daemon is reached over plain HTTP on this machine: use http://",
+            Self::Credentials => "give the token in its own setting, not in the address",
+            Self::Tail(_) => "remove everything behind the port",
+            Self::Mapped(_) => "write the IPv4 address itself, for example http://127.0.0.1:4170",
+            Self::NotLoopback(_) => {
+                "only a daemon on this machine is used; forward a port (ssh -L) to reach another one"
+            }
+        }
+    }
+}
+
+impl Address {
+    /// The address `127.0.0.1` with `port`.
+    pub fn local(port: u16) -> Address {
+        Address {
+            host: Host::Ip(Ipv4Addr::LOCALHOST.into()),
+            port,
+        }
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Host and port as they stand in a `Host` header.
+    pub fn authority(&self) -> String {
+        match self.host {
+            Host::Localhost => format!("localhost:{}", self.port),
+            Host::Ip(ip) => SocketAddr::new(ip, self.port).to_string(),
+        }
+    }
+
+    /// Where to connect, in order. Every one is a loopback address, by construction.
+    pub(crate) fn targets(&self) -> Vec<SocketAddr> {
+        let ips = match self.host {
+            Host::Localhost => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+            Host::Ip(ip) => vec![ip],
+        };
+        ips.into_iter()
+            .map(|ip| SocketAddr::new(ip, self.port))
+            .collect()
+    }
+}
+
+impl Default for Address {
+    /// Where `qwen serve` listens when it is not told otherwise.
+    fn default() -> Self {
+        Self::local(4170)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}", self.authority())
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        // Looked at first: every other error repeats the text, and with it a password. No address
+        // of a daemon has this character anywhere.
+        if text.contains('@') {
+            return Err(AddressError::Credentials);
+        }
+        let unreadable = || AddressError::Unreadable(text.into());
+        let (scheme, rest) = text.split_once("://").ok_or_else(unreadable)?;
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(AddressError::Scheme(text.into()));
+        }
+        let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+        let (authority, tail) = rest.split_at(end);
+        if !matches!(tail, "" | "/") {
+            return Err(AddressError::Tail(text.into()));
+        }
+        let (host, port) = if let Some(inner) = authority.strip_prefix('[') {
+            let (ip, port) = inner.split_once(']').ok_or_else(unreadable)?;
+            let ip: Ipv6Addr = ip.parse().map_err(|_| unreadable())?;
+            (
+                loopback_v6(ip)?,
+                port.strip_prefix(':').or(port.is_empty().then_some("")),
+            )
+        } else {
+            let (name, port) = authority.split_once(':').unwrap_or((authority, ""));
+            (
+                host(name).ok_or_else(|| not_loopback(name, unreadable))?,
+                Some(port),
+            )
+        };
+        let port = match port.ok_or_else(unreadable)? {
+            "" if authority.ends_with(':') => return Err(AddressError::Port(String::new())),
+            "" => HTTP_PORT,
+            digits => parse_port(digits).ok_or_else(|| AddressError::Port(digits.into()))?,
+        };
+        Ok(Self { host, port })
+    }
+}
+
+/// `localhost`, or a loopback IPv4 address in the one form that nobody can misread.
+///
+/// Short, octal and hexadecimal forms are refused by the parser of the standard library.
+fn host(name: &str) -> Option<Host> {
+    if name.eq_ignore_ascii_case("localhost") {
+        return Some(Host::Localhost);
+    }
+    let ip: Ipv4Addr = name.parse().ok()?;
+    ip.is_loopback().then_some(Host::Ip(ip.into()))
+}
+
+fn loopback_v6(ip: Ipv6Addr) -> Result<Host, AddressError> {
+    if ip.to_ipv4_mapped().is_some() {
+        return Err(AddressError::Mapped(ip));
+    }
+    if ip.is_loopback() {
+        return Ok(Host::Ip(ip.into()));
+    }
+    Err(AddressError::NotLoopback(ip.to_string()))
+}
+
+fn not_loopback(name: &str, unreadable: impl FnOnce() -> AddressError) -> AddressError {
+    if name.is_empty() {
+        return unreadable();
+    }
+    AddressError::NotLoopback(name.into())
+}
+
+fn parse_port(digits: &str) -> Option<u16> {
+    // `parse` alone would take a leading plus sign.
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|port| plain && *port != 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! A process that prints and has to end: what it said last, and how it is made to go.
+
+use std::collections::VecDeque;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::Child;
+use tokio::sync::oneshot;
+
+use crate::address::Address;
+use crate::token::Token;
+
+/// What the daemon prints before the address it listens on.
+const LISTENING: &str = "listening on ";
+/// How much of what it printed last is kept to explain its death.
+const LAST_LINES: usize = 20;
+/// Longer lines are cut, and taken in pieces.
+const LONGEST_LINE: u64 = 4096;
+
+/// Asks a process to end, and makes it after a while, with everything that it has started.
+pub(super) async fn end(child: &mut Child, grace: Duration) -> Option<ExitStatus> {
+    #[cfg(unix)]
+    if let Some(pid) = pid_of(child) {
+        use rustix::process::{Signal, kill_process, kill_process_group};
+        // It may have ended by itself a moment ago.
+        let _ = kill_process(pid, Signal::TERM);
+        if let Ok(status) = tokio::time::timeout(grace, child.wait()).await {
+            return status.ok();
+        }
+        let _ = kill_process_group(pid, Signal::KILL);
+        return child.wait().await.ok();
+    }
+    let _ = child.start_kill();
+    let _ = grace;
+    child.wait().await.ok()
+}
+
+/// Its process id, as long as it has not been waited for: then the number may be somebody else's.
+#[cfg(unix)]
+fn pid_of(child: &Child) -> Option<rustix::process::Pid> {
+    rustix::process::Pid::from_raw(i32::try_from(child.id()?).ok()?)
+}
+
+/// What a daemon printed last.
+#[derive(Clone, Debug)]
+pub(super) struct LastWords {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    token: Token,
+}
+
+impl LastWords {
+    pub(super) fn new(token: Token) -> Self {
+        Self {
+            lines: Arc::default(),
+            token,
+        }
+    }
+
+    fn add(&self, line: &str) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.replace(self.token.expose(), "[hidden]"));
+    }
+
+    pub(super) fn text(&self) -> String {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        if lines.is_empty() {
+            "it printed nothing".into()
+        } else {
+            lines.join("\n")
+        }
+    }
+}
+
+/// Reads what a daemon prints until it prints no more, so that it never has to wait for us.
+pub(super) async fn drain(
+    pipe: impl AsyncRead + Unpin,
+    words: LastWords,
+    mut found: Option<oneshot::Sender<Address>>,
+) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut pipe)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+            .await
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        words.add(text);
+        if let Some(address) = listening(text)
+            && let Some(found) = found.take()
+        {
+            // Nobody may be waiting any more.
+            let _ = found.send(address);
+        }
+    }
+}
+
+/// The address in the line that says where the daemon listens.
+pub(super) fn listening(line: &str) -> Option<Address> {
+    let (_, rest) = line.split_once(LISTENING)?;
+    rest.split_whitespace().next()?.parse().ok()
+}

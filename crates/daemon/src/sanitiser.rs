@@ -1,0 +1,285 @@
+//! What may leave this process: deny by default.
+//!
+//! A page, and the window of an editor, gets [`AppEvent`]s and nothing else. Each is put together
+//! from fields that are named here; an event, a variant or a field that is not named does not get
+//! out, however harmless it looks. In particular none of these can: the daemon's address, the token,
+//! headers, the provider's address and key, values of settings, the ids of sessions and of other
+//! clients, and errors in the words of whoever made them.
+//!
+//! ```
+//! use daemon::connection::IdeEvent;
+//! use daemon::sanitiser::{Limits, Sanitiser};
+//!
+//! let sanitiser = Sanitiser::new(Limits::default());
+//! let event = IdeEvent::Interrupted { why: "no daemon answers at http://127.0.0.1:4170".into() };
+//! let told = sanitiser.sanitise(&event).unwrap();
+//! assert_eq!(serde_json::to_string(&told).unwrap(), r#"{"event":"interrupted"}"#);
+//! ```
+
+mod app;
+mod pieces;
+
+use crate::connection::{Closing, Departure, IdeEvent};
+use crate::session::TurnEnd;
+use crate::token::Token;
+use crate::wire::{MessageChunk, SessionUpdate, StopReason};
+
+pub use app::{
+    AppEvent, AppOption, AppQuestion, AppStep, AppTool, HostPath, Shown, Speaker, TurnResult,
+};
+
+/// How much of what gets out, in characters and in entries of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of what the agent says, in one piece.
+    pub text: usize,
+    /// Of a file in a change, or of what a tool shows.
+    pub content: usize,
+    /// Of titles, names, paths and ids.
+    pub line: usize,
+    /// Of any list.
+    pub entries: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            text: 256 * 1024,
+            content: 1024 * 1024,
+            line: 2048,
+            entries: 512,
+        }
+    }
+}
+
+/// What stands where something had to be cut.
+const CUT: &str = "…";
+/// What stands where a secret stood.
+const HIDDEN: &str = "[hidden]";
+
+/// Decides what may leave this process.
+#[derive(Clone, Debug)]
+pub struct Sanitiser {
+    limits: Limits,
+    token: Option<Token>,
+    /// The daemon's address, without the scheme.
+    authority: Option<String>,
+}
+
+impl Sanitiser {
+    /// A sanitiser that cuts at these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            token: None,
+            authority: None,
+        }
+    }
+
+    /// Also hides this token and this address wherever they stand in a text: an agent can read its
+    /// own environment, and say what it found.
+    #[must_use]
+    pub fn hiding(mut self, token: Option<Token>, address: &crate::address::Address) -> Self {
+        self.token = token;
+        self.authority = Some(address.authority());
+        self
+    }
+
+    /// What a page may know of an event; `None` if nothing.
+    pub fn sanitise(&self, event: &IdeEvent) -> Option<AppEvent> {
+        Some(match event {
+            IdeEvent::Connected(connected) => AppEvent::Connected {
+                daemon_version: self.lines(connected.capabilities.qwen_code_version.as_deref()),
+                workspace: self.path(&connected.capabilities.workspace_cwd, None),
+            },
+            IdeEvent::StartOver {
+                events,
+                busy,
+                incomplete,
+                ..
+            } => {
+                let events = events.iter().filter_map(|event| self.sanitise(event));
+                AppEvent::StartOver {
+                    events: events.collect(),
+                    busy: *busy,
+                    incomplete: *incomplete,
+                }
+            }
+            IdeEvent::Update { update, mine, .. } => self.update(update, *mine)?,
+            IdeEvent::Asked(request) => self.asked(request),
+            IdeEvent::Closed { request, how } => AppEvent::Closed {
+                request: self.line(request.as_str()),
+                by_me: matches!(how, Closing::Mine(_)),
+            },
+            IdeEvent::Declined { request, .. } => AppEvent::Declined {
+                request: self.line(request.as_str()),
+            },
+            IdeEvent::VoteCounted {
+                request,
+                received,
+                needed,
+            } => AppEvent::VoteCounted {
+                request: self.line(request.as_str()),
+                received: *received,
+                needed: *needed,
+            },
+            IdeEvent::TurnEnded {
+                prompt,
+                end,
+                background,
+            } => {
+                let (how, why) = self.end(end);
+                AppEvent::TurnEnded {
+                    // The ids of background turns contain the session's.
+                    prompt: prompt
+                        .as_ref()
+                        .filter(|_| !background)
+                        .map(|it| self.line(it.as_str())),
+                    how,
+                    why,
+                    background: *background,
+                }
+            }
+            IdeEvent::Queue {
+                prompt,
+                text,
+                state,
+            } => AppEvent::Queue {
+                prompt: self.line(prompt.as_str()),
+                text: text
+                    .as_deref()
+                    .map(|text| self.clean(text, self.limits.text)),
+                state: self.line(state.as_str()),
+            },
+            IdeEvent::ModelChanged { model } => AppEvent::ModelChanged {
+                model: self.line(model),
+            },
+            IdeEvent::ModelRefused { model } => AppEvent::ModelRefused {
+                model: self.lines(model.as_deref()),
+            },
+            IdeEvent::ModeChanged { mode } => AppEvent::ModeChanged {
+                mode: self.line(mode.as_str()),
+            },
+            IdeEvent::Titled { title } => AppEvent::Titled {
+                title: self.line(title),
+            },
+            IdeEvent::Suggestion { text } => AppEvent::Suggestion {
+                text: self.line(text),
+            },
+            IdeEvent::Interrupted { .. } => AppEvent::Interrupted,
+            IdeEvent::Restored => AppEvent::Restored,
+            IdeEvent::Gap { .. } => AppEvent::Gap,
+            IdeEvent::Disconnected { reason, .. } => AppEvent::Disconnected {
+                reason: match reason {
+                    Departure::Left => "left",
+                    Departure::Closed { .. } => "closed",
+                    Departure::Died { .. } => "died",
+                    Departure::Lost => "lost",
+                    Departure::Refused { .. } => "refused",
+                    Departure::Unreachable { .. } => "unreachable",
+                },
+                can_reconnect: reason.can_reconnect(),
+            },
+            IdeEvent::Other(_) => return None,
+        })
+    }
+
+    fn update(&self, update: &SessionUpdate, mine: bool) -> Option<AppEvent> {
+        let said = |speaker, chunk: &MessageChunk| {
+            let text = self.clean(chunk.text(), self.limits.text);
+            (!text.is_empty()).then_some(AppEvent::Said { speaker, text })
+        };
+        Some(match update {
+            SessionUpdate::UserMessage(chunk) if mine => said(Speaker::Me, chunk)?,
+            SessionUpdate::UserMessage(chunk) => said(Speaker::Other, chunk)?,
+            SessionUpdate::AgentMessage(chunk) => said(Speaker::Agent, chunk)?,
+            SessionUpdate::AgentThought(chunk) => said(Speaker::Thought, chunk)?,
+            SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => {
+                AppEvent::Tool(self.tool(call))
+            }
+            SessionUpdate::Plan(plan) => {
+                let steps = plan
+                    .entries
+                    .iter()
+                    .take(self.limits.entries)
+                    .map(|entry| AppStep {
+                        text: self.line(&entry.content),
+                        status: entry.status.as_ref().map(|it| self.line(it.as_str())),
+                    });
+                AppEvent::Plan {
+                    steps: steps.collect(),
+                }
+            }
+            SessionUpdate::AvailableCommands(list) => {
+                let commands = list.available_commands.iter().take(self.limits.entries);
+                let commands =
+                    commands.map(|it| (self.line(&it.name), self.lines(it.description.as_deref())));
+                AppEvent::Commands {
+                    commands: commands.collect(),
+                }
+            }
+            SessionUpdate::Usage(usage) => AppEvent::Usage {
+                used: usage.used,
+                size: usage.size,
+            },
+            SessionUpdate::CurrentMode(_)
+            | SessionUpdate::SessionInfo(_)
+            | SessionUpdate::Other(_) => return None,
+        })
+    }
+
+    /// How a turn ended, in our own words: an error of a provider may quote its address and key.
+    fn end(&self, end: &TurnEnd) -> (TurnResult, Option<String>) {
+        match end {
+            TurnEnd::Complete {
+                stop_reason: StopReason::Cancelled,
+            } => (TurnResult::Cancelled, None),
+            TurnEnd::Complete {
+                stop_reason: StopReason::EndTurn,
+            } => (TurnResult::Complete, None),
+            TurnEnd::Complete { stop_reason } => {
+                (TurnResult::Complete, Some(self.line(stop_reason.as_str())))
+            }
+            TurnEnd::Failed { code, .. } => {
+                let why = match code {
+                    Some(code) => format!("the model or the agent failed ({code})"),
+                    None => "the model or the agent failed".into(),
+                };
+                (TurnResult::Failed, Some(self.line(&why)))
+            }
+            TurnEnd::Interrupted { .. } => (
+                TurnResult::Failed,
+                Some("the daemon ended before the turn did".into()),
+            ),
+            TurnEnd::Unknown { .. } => (TurnResult::Unknown, None),
+        }
+    }
+
+    fn lines(&self, text: Option<&str>) -> Option<String> {
+        text.map(|text| self.line(text))
+    }
+
+    fn line(&self, text: &str) -> String {
+        self.clean(text, self.limits.line)
+    }
+
+    /// A text without what must not get out, cut to `limit` characters.
+    fn clean(&self, text: &str, limit: usize) -> String {
+        let token = self
+            .token
+            .as_ref()
+            .map(Token::expose)
+            .filter(|it| !it.is_empty());
+        let mut clean = text.to_owned();
+        for secret in [token, self.authority.as_deref()].into_iter().flatten() {
+            if clean.contains(secret) {
+                clean = clean.replace(secret, HIDDEN);
+            }
+        }
+        if let Some((end, _)) = clean.char_indices().nth(limit) {
+            clean.truncate(end);
+            clean.push_str(CUT);
+        }
+        clean
+    }
+}

@@ -1,0 +1,152 @@
+//! Daemons and agents that end, politely or not, and come back.
+
+use std::time::Duration;
+
+use daemon::wire::{Restore, TranscriptRequest};
+use daemon::{Code, End, Event, HistoryCause, Session, TurnEnd, Update};
+use rustix::process::Signal;
+
+use crate::conversations::complete;
+use crate::house::{House, PATIENCE, Screen, end_of, settings};
+use crate::model::Reply;
+
+#[tokio::test]
+async fn a_killed_daemon_that_comes_back_has_the_conversation() {
+    let Some(mut house) = House::open(&[]).await else {
+        return;
+    };
+    house.model.on("TALK", vec![Reply::text("said before; ")]);
+    house.model.on("AFTER", vec![Reply::text("said after")]);
+    let (say, held) = Reply::held();
+    house.model.on("HOLD", vec![held]);
+    let (session, mut updates) = house.session().await;
+    let mut screen = Screen::default();
+    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    written_down(&session, "said before").await;
+    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    say.send("half a wo".into()).unwrap();
+    screen
+        .watch(&mut updates, "half a word", |screen, _| {
+            screen.text.ends_with("half a wo")
+        })
+        .await;
+    let before = session.client_id();
+    house.end(Signal::KILL).await;
+    screen
+        .watch(&mut updates, "the outage", |_, it| {
+            matches!(it, Update::Disconnected { .. })
+        })
+        .await;
+    house.start_again().await;
+
+    let update = screen
+        .watch(&mut updates, "the history", |_, it| {
+            matches!(it, Update::History(_))
+        })
+        .await;
+    let Update::History(history) = update else {
+        panic!()
+    };
+    assert_eq!(history.cause, HistoryCause::Revived);
+    assert_eq!(
+        end_of(turn).await,
+        TurnEnd::Interrupted {
+            code: Some(Code::Name("daemon_lost".into()))
+        }
+    );
+    assert!(screen.text.starts_with("said before; "), "{}", screen.text);
+    assert_ne!(session.client_id(), before);
+    let turn = session.prompt(&"please AFTER".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    screen.event(&mut updates, "turn_complete").await;
+    assert!(screen.text.ends_with("said after"), "{}", screen.text);
+    drop(say);
+}
+
+#[tokio::test]
+async fn a_daemon_that_shuts_down_says_so() {
+    let Some(mut house) = House::open(&[]).await else {
+        return;
+    };
+    let (say, held) = Reply::held();
+    house.model.on("HOLD", vec![held]);
+    let (session, mut updates) = house.session().await;
+    let mut screen = Screen::default();
+    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    say.send("begun".into()).unwrap();
+    screen
+        .watch(&mut updates, "the beginning", |screen, _| {
+            screen.text == "begun"
+        })
+        .await;
+    house.end(Signal::TERM).await;
+    let end = screen
+        .watch(&mut updates, "the end", |_, it| {
+            matches!(it, Update::Ended(_))
+        })
+        .await;
+    assert!(matches!(end, Update::Ended(End::Died { .. })), "{end:?}");
+    // However it ends, it ends.
+    end_of(turn).await;
+    let error = session.status().await.unwrap_err();
+    assert!(error.nothing_was_sent(), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let (say, held) = Reply::held();
+    house.model.on("HOLD", vec![held]);
+    house.model.on("TALK", vec![Reply::text("said before; ")]);
+    house.model.on("AFTER", vec![Reply::text("said after")]);
+    let (session, mut updates) = house.session().await;
+    let mut screen = Screen::default();
+    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    // The agent writes the transcript behind the turn; what it has not written dies with it.
+    written_down(&session, "said before").await;
+    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    say.send("begun".into()).unwrap();
+    screen
+        .watch(&mut updates, "the beginning", |screen, _| {
+            screen.text.ends_with("begun")
+        })
+        .await;
+    house.kill_agent();
+    assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
+    let end = screen
+        .watch(&mut updates, "the end", |_, it| {
+            matches!(it, Update::Ended(_))
+        })
+        .await;
+    assert!(matches!(end, Update::Ended(End::Died { .. })), "{end:?}");
+    let restore = Restore::default();
+    let load = Session::load(house.client(), session.id(), &restore, settings());
+    let (again, mut updates) = load.await.unwrap();
+    let turn = again.prompt(&"please AFTER".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    let mut screen = Screen::default();
+    screen.event(&mut updates, "turn_complete").await;
+    assert!(screen.text.starts_with("said before; "), "{}", screen.text);
+    assert!(screen.text.ends_with("said after"), "{}", screen.text);
+}
+
+/// Waits until the transcript on disk has this text.
+async fn written_down(session: &Session, text: &str) {
+    let looking = async {
+        loop {
+            let page = session.transcript(&TranscriptRequest::default()).await;
+            let found = |event: &Event| event.data().contains(text);
+            if page.is_ok_and(|page| page.events.iter().any(found)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking)
+        .await
+        .expect("the turn is written down");
+}

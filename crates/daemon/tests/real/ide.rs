@@ -1,0 +1,263 @@
+//! The IDE connection with the published daemon.
+
+use std::fs;
+
+use daemon::connection::{
+    Answer, Closing, Conversation, Departure, IdeConnection, IdeEvent, IdeEvents, Options, Request,
+};
+use daemon::wire::{ApprovalMode, Outcome, SessionUpdate, StopReason, Vote};
+use daemon::{Address, Parting, Token, TurnEnd};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::house::{House, PATIENCE, TOKEN, settings};
+use crate::model::Reply;
+
+pub(crate) fn options(house: &House) -> Options {
+    Options {
+        address: Address::local(house.port),
+        token: Token::new(TOKEN).ok(),
+        workspace: Some(house.workspace()),
+        conversation: Conversation::New,
+        approval_mode: Some(ApprovalMode::Default),
+        settings: settings(),
+        ..Options::default()
+    }
+}
+
+pub(crate) async fn connected(house: &House) -> (IdeConnection, IdeEvents) {
+    let (connection, events) = IdeConnection::new();
+    connection.connect(options(house)).await.unwrap();
+    (connection, events)
+}
+
+pub(crate) async fn first<T>(
+    events: &mut IdeEvents,
+    what: &str,
+    pick: impl Fn(&IdeEvent) -> Option<T>,
+) -> T {
+    let mut seen = Vec::new();
+    let picking = async {
+        loop {
+            let event = events.next().await.expect("the connection is not dropped");
+            if let Some(picked) = pick(&event) {
+                return picked;
+            }
+            seen.push(event);
+        }
+    };
+    let picked = tokio::time::timeout(PATIENCE, picking).await;
+    picked.unwrap_or_else(|_| panic!("waited in vain for {what}; seen: {seen:#?}"))
+}
+
+async fn asked(events: &mut IdeEvents) -> Request {
+    let pick = |event: &IdeEvent| match event {
+        IdeEvent::Asked(request) => Some((**request).clone()),
+        _ => None,
+    };
+    first(events, "a request", pick).await
+}
+
+async fn closed(events: &mut IdeEvents) -> Closing {
+    let pick = |event: &IdeEvent| match event {
+        IdeEvent::Closed { how, .. } => Some(how.clone()),
+        _ => None,
+    };
+    first(events, "the end of a request", pick).await
+}
+
+/// Takes what is said until the turn is over.
+async fn turn(events: &mut IdeEvents) -> (String, TurnEnd) {
+    let text = std::cell::RefCell::new(String::new());
+    let pick = |event: &IdeEvent| match event {
+        IdeEvent::Update {
+            update: SessionUpdate::AgentMessage(chunk),
+            ..
+        } => {
+            *text.borrow_mut() += chunk.text();
+            None
+        }
+        IdeEvent::TurnEnded { end, .. } => Some(end.clone()),
+        _ => None,
+    };
+    let end = first(events, "the end of a turn", pick).await;
+    (text.into_inner(), end)
+}
+
+fn complete() -> TurnEnd {
+    TurnEnd::Complete {
+        stop_reason: StopReason::EndTurn,
+    }
+}
+
+#[tokio::test]
+async fn a_person_talks_allows_refuses_and_answers() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let file = house.workspace().join("made.txt");
+    let write = Reply::call(
+        "write_file",
+        json!({"file_path": file, "content": "made\n"}),
+    );
+    house.model.on(
+        "HELLO",
+        vec![Reply::Text(vec!["Good ".into(), "day".into()])],
+    );
+    house.model.on("WRITE", vec![write, Reply::text("written")]);
+    let questions = json!({"questions": [
+        {"question": "Which database?", "header": "Database", "options": [{"label": "SQLite", "description": "a"}, {"label": "Postgres", "description": "b"}], "multiSelect": false},
+        {"question": "Which features?", "header": "Features", "options": [{"label": "Search", "description": "a"}, {"label": "Export", "description": "b"}], "multiSelect": true},
+    ]});
+    house.model.on(
+        "ASK",
+        vec![
+            Reply::call("ask_user_question", questions),
+            Reply::text("thanks"),
+        ],
+    );
+    let (connection, mut events) = connected(&house).await;
+
+    let sent = connection.send_prompt(&"HELLO".into()).await.unwrap();
+    assert_eq!(turn(&mut events).await, ("Good day".into(), complete()));
+    assert_eq!(sent.end().await, complete());
+
+    connection.send_prompt(&"WRITE".into()).await.unwrap();
+    let request = asked(&mut events).await;
+    assert_eq!(request.content[0].as_diff().unwrap().new_text, "made\n");
+    let person = async { Some(Answer::Decline) };
+    let answered = connection.decide(&request.id, person).await.unwrap();
+    assert_eq!(answered.outcome, Outcome::Cancelled);
+    assert!(matches!(closed(&mut events).await, Closing::Mine(_)));
+    assert_eq!(turn(&mut events).await.1, complete());
+    assert!(!file.exists());
+
+    connection.send_prompt(&"WRITE".into()).await.unwrap();
+    let request = asked(&mut events).await;
+    let answered = connection
+        .answer(&request.id, &Answer::Allow)
+        .await
+        .unwrap();
+    assert_eq!(answered.vote, Vote::Taken);
+    assert_eq!(turn(&mut events).await, ("written".into(), complete()));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "made\n");
+
+    connection.send_prompt(&"ASK".into()).await.unwrap();
+    let request = asked(&mut events).await;
+    assert_eq!(request.questions.as_ref().unwrap().len(), 2);
+    let reply = vec![
+        vec!["SQLite".into()],
+        vec!["Search".into(), "Export".into()],
+    ];
+    connection
+        .answer(&request.id, &Answer::Reply(reply))
+        .await
+        .unwrap();
+    let taken = |event: &IdeEvent| match event {
+        IdeEvent::Update {
+            update: SessionUpdate::ToolCallUpdate(call),
+            ..
+        } => call.raw_output.as_ref().map(ToString::to_string),
+        _ => None,
+    };
+    let output = first(&mut events, "the answers", taken).await;
+    assert!(
+        output.contains("SQLite") && output.contains("Search, Export"),
+        "{output}"
+    );
+    assert_eq!(turn(&mut events).await.0, "thanks");
+}
+
+#[tokio::test]
+async fn two_people_in_one_conversation() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let file = house.workspace().join("both.txt");
+    let write = Reply::call("write_file", json!({"file_path": file, "content": "x"}));
+    house.model.on("WRITE", vec![write, Reply::text("done")]);
+    let (one, mut events) = connected(&house).await;
+    one.send_prompt(&"WRITE".into()).await.unwrap();
+    let request = asked(&mut events).await;
+    // The second one comes while the request waits, and finds it.
+    let (two, mut others) = IdeConnection::new();
+    let same = Options {
+        conversation: Conversation::Known(one.session().unwrap()),
+        approval_mode: None,
+        ..options(&house)
+    };
+    two.connect(same).await.unwrap();
+    assert_eq!(asked(&mut others).await.id, request.id);
+    let (a, b) = tokio::join!(
+        one.answer(&request.id, &Answer::Allow),
+        two.answer(&request.id, &Answer::Allow)
+    );
+    let votes = [a.unwrap().vote, b.unwrap().vote];
+    assert_eq!(
+        votes.iter().filter(|it| **it == Vote::Taken).count(),
+        1,
+        "{votes:?}"
+    );
+    let ways = [closed(&mut events).await, closed(&mut others).await];
+    assert!(
+        ways.iter()
+            .filter(|it| matches!(it, Closing::Mine(_)))
+            .count()
+            <= 1,
+        "{ways:?}"
+    );
+    assert_eq!(turn(&mut events).await.1, complete());
+    assert_eq!(turn(&mut others).await.1, complete());
+    two.disconnect(Parting::Detach).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_daemon_that_is_killed_and_started_again() {
+    let Some(mut house) = House::open(&[]).await else {
+        return;
+    };
+    house.model.on("HELLO", vec![Reply::text("again")]);
+    let (say, held) = Reply::held();
+    house.model.on("SLOW", vec![held]);
+    let (connection, mut events) = connected(&house).await;
+    let sent = connection.send_prompt(&"SLOW".into()).await.unwrap();
+    say.send("beginning".into()).unwrap();
+    let begun = |event: &IdeEvent| match event {
+        IdeEvent::Update {
+            update: SessionUpdate::AgentMessage(chunk),
+            ..
+        } => (!chunk.text().is_empty()).then_some(()),
+        _ => None,
+    };
+    first(&mut events, "the beginning", begun).await;
+    house.end(Signal::KILL).await;
+    let away = |event: &IdeEvent| matches!(event, IdeEvent::Interrupted { .. }).then_some(());
+    first(&mut events, "the interruption", away).await;
+    house.start_again().await;
+    drop(say);
+    let over = |event: &IdeEvent| matches!(event, IdeEvent::StartOver { .. }).then_some(());
+    first(&mut events, "the conversation", over).await;
+    let end = tokio::time::timeout(PATIENCE, sent.end()).await.unwrap();
+    assert!(
+        matches!(end, TurnEnd::Interrupted { .. } | TurnEnd::Unknown { .. }),
+        "{end:?}"
+    );
+    turn(&mut events).await;
+    connection.send_prompt(&"HELLO".into()).await.unwrap();
+    assert_eq!(turn(&mut events).await, ("again".into(), complete()));
+
+    // And one that ends in an orderly way is told, and can be come back to.
+    house.end(Signal::TERM).await;
+    let gone = |event: &IdeEvent| match event {
+        IdeEvent::Disconnected { reason, .. } => Some(reason.clone()),
+        _ => None,
+    };
+    let reason = first(&mut events, "the end", gone).await;
+    assert!(
+        matches!(reason, Departure::Died { .. }) && reason.can_reconnect(),
+        "{reason:?}"
+    );
+    house.start_again().await;
+    connection.reconnect().await.unwrap();
+    first(&mut events, "the conversation", over).await;
+}

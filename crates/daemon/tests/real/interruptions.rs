@@ -1,0 +1,175 @@
+//! Streams that break while the daemon is fine: cuts, old cursors, rings that are too small.
+
+use daemon::client::Subscription;
+use daemon::wire::Epoch;
+use daemon::{DaemonError, HistoryCause, Reason, ResumeState, Session, Update};
+
+use crate::conversations::complete;
+use crate::house::{House, Screen, end_of, settings};
+use crate::model::Reply;
+use crate::tunnel::Tunnel;
+
+#[tokio::test]
+async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let tunnel = Tunnel::to(house.port).await;
+    let (session, mut updates) = house
+        .session_by(house.client_at(tunnel.address.clone()))
+        .await;
+    let mut screen = Screen::default();
+    let mut expected = String::new();
+    for round in 0..6 {
+        let mark = format!("ROUND{round}.");
+        let (say, held) = Reply::held();
+        house.model.on(&mark, vec![held]);
+        let turn = session
+            .prompt(&format!("please {mark}").as_str().into())
+            .await
+            .unwrap();
+        for n in 0..10 {
+            let word = format!("[{round}:{n}]");
+            expected += &word;
+            say.send(word).unwrap();
+            if (n + round) % 4 == 0 {
+                let whole = expected.clone();
+                screen
+                    .watch(&mut updates, "the words before the cut", |screen, _| {
+                        screen.text == whole
+                    })
+                    .await;
+                tunnel.cut();
+            }
+        }
+        drop(say);
+        if round % 2 == 0 {
+            tunnel.cut();
+        }
+        assert_eq!(end_of(turn).await, complete());
+    }
+    screen
+        .watch(&mut updates, "every word", |screen, _| {
+            screen.text == expected
+        })
+        .await;
+    let counters = session.counters();
+    assert!(counters.streams > 10, "{counters:?}");
+    assert_eq!(
+        (counters.histories, counters.unreadable, counters.unknown),
+        (0, 0, 0)
+    );
+}
+
+#[tokio::test]
+async fn old_and_foreign_cursors_lead_to_the_history() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    house
+        .model
+        .on("TALK", vec![Reply::Text(vec!["one ".into(), "two".into()])]);
+    let (session, mut updates) = house.session().await;
+    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    let mut screen = Screen::default();
+    screen.event(&mut updates, "turn_complete").await;
+    let good = session.resume_state();
+    let foreign = ResumeState {
+        epoch: Some(Epoch::new("11111111-1111-4111-8111-111111111111").unwrap()),
+        ..good.clone()
+    };
+    let future = ResumeState {
+        last_event_id: 99_999,
+        ..good.clone()
+    };
+    let middle = ResumeState {
+        last_event_id: 2,
+        ..good.clone()
+    };
+    for (state, histories) in [(good, 0), (middle, 0), (foreign, 1), (future, 1)] {
+        let resumed = Session::resume(house.client(), &state, settings())
+            .await
+            .unwrap();
+        let (session, mut updates) = resumed;
+        let mut screen = Screen::default();
+        let caught_up = |screen: &Screen, update: &Update| {
+            let found = screen
+                .seen
+                .iter()
+                .filter(|it| matches!(it, Update::History(_)))
+                .count();
+            crate::house::is(update, "replay_complete") && found == histories
+        };
+        screen
+            .watch(&mut updates, "the end of the replay", caught_up)
+            .await;
+        assert_eq!(session.counters().histories, histories as u64, "{state:?}");
+        if histories == 1 {
+            assert_eq!(screen.text, "one two");
+        }
+        // The cursor is right again: the next stream needs no history.
+        let state = session.resume_state();
+        let (again, mut updates) = Session::resume(house.client(), &state, settings())
+            .await
+            .unwrap();
+        Screen::default()
+            .event(&mut updates, "replay_complete")
+            .await;
+        assert_eq!(again.counters().histories, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_ring_that_is_too_small_leads_to_the_history() {
+    let Some(house) = House::open(&["--event-ring-size", "20"]).await else {
+        return;
+    };
+    let pieces: Vec<String> = (0..60).map(|n| format!("chunk {n}; ")).collect();
+    house.model.on("MUCH", vec![Reply::Text(pieces.clone())]);
+    let (session, mut updates) = house.session().await;
+    let mut screen = Screen::default();
+    let turn = session.prompt(&"please MUCH".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    screen.event(&mut updates, "turn_complete").await;
+    assert_eq!(screen.text, pieces.concat());
+    let state = ResumeState {
+        last_event_id: 5,
+        ..session.resume_state()
+    };
+    let (late, mut updates) = Session::resume(house.client(), &state, settings())
+        .await
+        .unwrap();
+    let mut screen = Screen::default();
+    let update = screen
+        .watch(&mut updates, "the history", |_, it| {
+            matches!(it, Update::History(_))
+        })
+        .await;
+    assert!(matches!(update, Update::History(it) if it.cause == HistoryCause::Resync));
+    screen.event(&mut updates, "replay_complete").await;
+    assert_eq!(screen.text, pieces.concat());
+    assert_eq!(late.counters().histories, 1);
+}
+
+#[tokio::test]
+async fn a_session_has_room_for_so_many_streams() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let (session, _updates) = house.session().await;
+    let mut streams = Vec::new();
+    let refused: DaemonError = loop {
+        match house
+            .client()
+            .events(session.id(), &Subscription::default(), None)
+            .await
+        {
+            Ok(stream) => streams.push(stream),
+            Err(error) => break error,
+        }
+        assert!(streams.len() < 100);
+    };
+    assert_eq!(refused.reason(), Some(Reason::SubscriberLimit));
+    assert!(refused.refusal().unwrap().retry_after.is_some());
+}

@@ -1,0 +1,63 @@
+//! A way to a daemon that can be cut without the daemon's help.
+
+use std::sync::{Arc, Mutex};
+
+use daemon::Address;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::AbortHandle;
+
+pub(crate) struct Tunnel {
+    pub(crate) address: Address,
+    open: Arc<Mutex<Vec<AbortHandle>>>,
+}
+
+impl Tunnel {
+    /// A tunnel to the daemon on `port`.
+    pub(crate) async fn to(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = Address::local(listener.local_addr().unwrap().port());
+        let open = Arc::<Mutex<Vec<AbortHandle>>>::default();
+        let (shared, ours) = (open.clone(), address.authority());
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let task = tokio::spawn(carry(socket, ours.clone(), port)).abort_handle();
+                let mut open = shared.lock().unwrap();
+                open.retain(|task| !task.is_finished());
+                open.push(task);
+            }
+        });
+        Self { address, open }
+    }
+
+    /// Closes every connection that is open.
+    pub(crate) fn cut(&self) {
+        for task in self.open.lock().unwrap().drain(..) {
+            task.abort();
+        }
+    }
+}
+
+async fn carry(mut near: TcpStream, ours: String, port: u16) -> Option<()> {
+    let mut far = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
+    let mut head = Vec::new();
+    while !head.windows(4).any(|it| it == b"\r\n\r\n") {
+        if near.read_buf(&mut head).await.ok()? == 0 {
+            return None;
+        }
+    }
+    // The daemon only answers to its own name.
+    let at = head.windows(4).position(|it| it == b"\r\n\r\n")?;
+    let text = String::from_utf8_lossy(&head[..at]).replace(&ours, &format!("127.0.0.1:{port}"));
+    far.write_all(&[text.as_bytes(), &head[at..]].concat())
+        .await
+        .ok()?;
+    let (mut near_in, mut near_out) = near.split();
+    let (mut far_in, mut far_out) = far.split();
+    // Both directions: the daemon must notice when its reader is gone.
+    tokio::select! {
+        _ = copy(&mut near_in, &mut far_out) => {}
+        _ = copy(&mut far_in, &mut near_out) => {}
+    }
+    Some(())
+}

@@ -1,0 +1,21 @@
+//! The client against a daemon that runs inside the test's process and does what the test wants.
+//!
+//! [`fake`] is that daemon: it keeps one session with numbered events, a ring and a generation, by the
+//! rules of the published one, and can be told to cut, stall, restart, refuse and talk nonsense.
+//! [`captures`] holds what the published daemon really sent.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
+mod captures;
+mod cursors;
+#[path = "../fake/mod.rs"]
+mod fake;
+mod faults;
+mod gaps;
+mod prompts;
+mod refusals;
+mod routes;
