@@ -36,13 +36,15 @@ impl<H: Host> Link<H> {
         let Some(session) = &mut self.session else {
             return Vec::new();
         };
-        let Ok(Some(proposal)) = session
+        let Ok((Some(proposal), receipt)) = session
             .desk
-            .ask(move |state| state.proposal(id).cloned())
+            .ask(move |state| (state.proposal(id).cloned(), state.receipt()))
             .await
         else {
             return Vec::new();
         };
+        // What the person has seen is still there after a crash.
+        receipt.written().await;
         // The comparison of large texts takes long; it is kept with the texts for all later uses.
         let texts = proposal.texts.clone();
         let _ = tokio::task::spawn_blocking(move || texts.review().hunks().len()).await;

@@ -202,7 +202,12 @@ async fn status(Shared(api): Server) -> Answer<wire::Status> {
 }
 
 async fn proposals(Shared(api): Server) -> Answer<Vec<wire::Proposal>> {
-    let proposals = api.desk.ask(|state| state.status().proposals).await?;
+    let (proposals, receipt) = api
+        .desk
+        .ask(|state| (state.status().proposals, state.receipt()))
+        .await?;
+    // What the person has seen is still there after a crash.
+    receipt.written().await;
     off_thread(move || proposals.iter().map(summary).collect())
         .await
         .map(Json)

@@ -208,6 +208,8 @@ fn companion_killed(agent: Agent) {
     let call = Call::write(house.path("crash.txt"), text);
     house.ask(&mut terminal, vec![vec![call]]);
     let before = editor.show_proposal();
+    // By the time that it asks, it has heard that the diff is open.
+    terminal.wait_until("the question", asks);
     editor.crash();
 
     let mut editor = house.edit(std::process::id());

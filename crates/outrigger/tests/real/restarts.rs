@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::{Agent, Call, Clients, Household, Proposal, Terminal, wait_for};
 
-use crate::PROGRAM;
+use crate::{PROGRAM, asks};
 
 #[test]
 fn qwen_does_not_notice_a_planned_restart() {
@@ -140,7 +140,10 @@ fn propose(
 ) -> (String, Proposal) {
     let call = Call::write(house.path(name), &format!("text of {name}\n"));
     let mark = house.ask(terminal, vec![vec![call]]);
-    (mark, house.wait_for_proposal(terminal, agent, name))
+    let proposal = house.wait_for_proposal(terminal, agent, name);
+    // By the time that it asks, it has heard that the diff is open.
+    terminal.wait_until("the question", asks);
+    (mark, proposal)
 }
 
 /// Waits until the session of `proposal` has a stream again; the companion's status then.
