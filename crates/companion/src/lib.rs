@@ -27,4 +27,4 @@ pub use feed::Ending;
 pub use limits::Limits;
 pub use mcp::ide::ClientInfo;
 pub use place::locate;
-pub use token::Token;
+pub use token::{Token, random_hex};

@@ -44,6 +44,8 @@ pub struct Record {
     pub tokens: Vec<(String, Token)>,
     /// What the person's own commands present.
     pub secret: Token,
+    /// What the page presents.
+    pub page: Token,
     /// The discovery files that it wrote.
     pub files: Vec<PathBuf>,
     /// Processes that agents may take for their editor, each with the time it was started.
@@ -282,6 +284,7 @@ mod tests {
             started_at,
             tokens: Vec::new(),
             secret: Token::random().unwrap(),
+            page: Token::random().unwrap(),
             files: Vec::new(),
             guests: BTreeMap::new(),
         }

@@ -38,7 +38,7 @@ impl fmt::Debug for Token {
 }
 
 /// `N` random bytes as lower-case hexadecimal digits.
-pub(crate) fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
+pub fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
     use fmt::Write as _;
 
     let mut bytes = [0u8; N];

@@ -34,7 +34,7 @@ pub use document::{Cursor, Document, Focus, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
 pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Sight};
 pub use proposal::{
-    Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
+    Ask, Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
 };
 pub use proposals::{Opened, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};

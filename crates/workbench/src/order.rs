@@ -88,17 +88,17 @@ impl Order {
         self.by_rank.values_mut()
     }
 
-    /// Puts a document in its place, instead of another one at the same path.
-    pub(crate) fn insert(&mut self, rank: Rank, document: Document) {
-        if let Some(taken) = self.by_path.insert(Arc::clone(&document.path), rank) {
-            self.by_rank.remove(&taken);
-        }
+    /// Puts a document in its place, instead of the one at the same path, which is returned.
+    pub(crate) fn insert(&mut self, rank: Rank, document: Document) -> Option<Document> {
+        let taken = self.by_path.insert(Arc::clone(&document.path), rank);
+        let replaced = taken.and_then(|taken| self.by_rank.remove(&taken));
         self.by_rank.insert(rank, document);
         while self.by_rank.len() > MOST_DOCUMENTS
             && let Some((_, oldest)) = self.by_rank.pop_first()
         {
             self.by_path.remove(&oldest.path);
         }
+        replaced
     }
 
     pub(crate) fn remove(&mut self, rank: Rank) -> Option<Document> {

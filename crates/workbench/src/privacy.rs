@@ -16,6 +16,7 @@
 //! Everything happens on names. Nothing here looks at a disk.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -32,6 +33,16 @@ pub enum Reason {
     Ignored,
     /// It is outside the folders of the workbench.
     Outside,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Secret => "it looks like a file that holds secrets",
+            Reason::Ignored => "your ignore patterns match it",
+            Reason::Outside => "it is outside the workspace",
+        })
+    }
 }
 
 /// Whether a file may be told to agents.

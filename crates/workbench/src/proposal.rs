@@ -94,6 +94,23 @@ impl fmt::Debug for Texts {
     }
 }
 
+/// Somebody asks to write a file.
+#[derive(Debug)]
+pub struct Ask {
+    /// The session that asks and gets the verdict.
+    pub session: SessionId,
+    /// The agent in that session.
+    pub agent: Agent,
+    /// The path exactly as the agent sent it.
+    pub path: String,
+    /// The texts.
+    pub texts: Texts,
+    /// Who can decide it.
+    pub standing: Standing,
+    /// What whoever asks can do with a verdict.
+    pub traits: Traits,
+}
+
 /// What an agent proposes to write.
 #[derive(Clone, Debug)]
 pub struct Proposal {
@@ -109,6 +126,8 @@ pub struct Proposal {
     pub texts: Arc<Texts>,
     /// Who can decide it.
     pub standing: Standing,
+    /// What whoever asked can do with a verdict.
+    pub traits: Traits,
     /// When the agent asked, in Unix milliseconds.
     pub opened_at: u64,
     /// What the person made of it so far, if a front end reports that.
@@ -122,7 +141,7 @@ impl Proposal {
     }
 
     /// What comes of `decision`, if the agent would carry it out as meant.
-    pub(crate) fn judge(&self, decision: Decision, traits: Traits) -> Result<Verdict, Refusal> {
+    pub(crate) fn judge(&self, decision: Decision) -> Result<Verdict, Refusal> {
         let text = match decision {
             Decision::Reject => return Ok(Verdict::Rejected),
             Decision::Accept => self.current().to_owned(),
@@ -132,10 +151,10 @@ impl Proposal {
             return Err(Refusal::TerminalOnly(why.clone()));
         }
         let edited = text != self.texts.proposed;
-        if edited && text.is_empty() && !traits.takes_empty_text {
+        if edited && text.is_empty() && !self.traits.takes_empty_text {
             return Err(Refusal::EmptyText);
         }
-        if edited && !traits.takes_edited_text {
+        if edited && !self.traits.takes_edited_text {
             return Err(Refusal::EditedText);
         }
         Ok(Verdict::Accepted { text, edited })
@@ -176,7 +195,7 @@ pub struct Decided {
     pub verdict: Verdict,
 }
 
-/// What the agent that asked can do with a verdict.
+/// What whoever asked can do with a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Whether it writes an empty text when an empty text was accepted. The

@@ -7,9 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{
-    Agent, Decided, Decision, Proposal, ProposalId, Refusal, SessionId, Standing, Texts, Traits,
-};
+use crate::{Ask, Decided, Decision, Proposal, ProposalId, Refusal, SessionId, Standing};
 
 /// The proposals that wait for a decision.
 #[derive(Debug)]
@@ -45,24 +43,17 @@ impl Proposals {
     }
 
     /// An agent proposes to write a file.
-    pub fn open(
-        &mut self,
-        session: SessionId,
-        agent: Agent,
-        path: String,
-        texts: Texts,
-        standing: Standing,
-        now: u64,
-    ) -> Opened {
+    pub fn open(&mut self, ask: Ask, now: u64) -> Opened {
         let id = ProposalId::new(self.next_id);
-        let replaced = self.withdraw(&session, &path);
+        let replaced = self.withdraw(&ask.session, &ask.path);
         self.insert(Proposal {
             id,
-            session,
-            agent,
-            path,
-            texts: Arc::new(texts),
-            standing,
+            session: ask.session,
+            agent: ask.agent,
+            path: ask.path,
+            texts: Arc::new(ask.texts),
+            standing: ask.standing,
+            traits: ask.traits,
             opened_at: now,
             draft: None,
         });
@@ -102,30 +93,32 @@ impl Proposals {
         self.open.is_empty()
     }
 
-    /// The person has changed the proposed text, but not decided yet. Says
-    /// whether the proposal is open.
-    pub fn set_draft(&mut self, id: ProposalId, text: impl Into<Arc<str>>) -> bool {
-        match self.open.get_mut(&id) {
-            Some(proposal) => {
-                proposal.draft = Some(text.into());
-                true
-            }
-            None => false,
+    /// The person has changed the proposed text, but not decided yet.
+    pub fn set_draft(&mut self, id: ProposalId, text: impl Into<Arc<str>>) -> Result<(), Refusal> {
+        let proposal = self.open.get_mut(&id).ok_or(Refusal::Unknown(id))?;
+        if let Standing::TerminalOnly(why) = &proposal.standing {
+            return Err(Refusal::TerminalOnly(why.clone()));
         }
+        if !proposal.traits.takes_edited_text {
+            return Err(Refusal::EditedText);
+        }
+        let text = text.into();
+        proposal.draft = (*text != *proposal.texts.proposed).then_some(text);
+        Ok(())
     }
 
     /// The person has decided. The proposal is gone, unless the decision is
     /// refused: then nothing has changed.
-    pub fn decide(
-        &mut self,
-        id: ProposalId,
-        decision: Decision,
-        traits: Traits,
-    ) -> Result<Decided, Refusal> {
+    pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Decided, Refusal> {
         let proposal = self.open.get(&id).ok_or(Refusal::Unknown(id))?;
-        let verdict = proposal.judge(decision, traits)?;
+        let verdict = proposal.judge(decision)?;
         let proposal = self.remove(id).ok_or(Refusal::Unknown(id))?;
         Ok(Decided { proposal, verdict })
+    }
+
+    /// Whoever asked takes this proposal back.
+    pub fn revoke(&mut self, id: ProposalId) -> Option<Proposal> {
+        self.remove(id)
     }
 
     /// The agent takes its proposal for this path back.

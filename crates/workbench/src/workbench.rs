@@ -35,6 +35,8 @@ pub struct Workbench {
     /// What is selected in the newest document. One selection is enough, and
     /// one for each document could fill the memory.
     selection: Option<Box<str>>,
+    /// Counts the changes in what is held back.
+    held_back_changes: u64,
 }
 
 impl Workbench {
@@ -46,6 +48,7 @@ impl Workbench {
             trusted: None,
             order: Order::default(),
             selection: None,
+            held_back_changes: 0,
         }
     }
 
@@ -140,7 +143,7 @@ impl Workbench {
             .order
             .find_all(from)
             .into_iter()
-            .filter_map(|rank| Some((rank, self.order.remove(rank)?)))
+            .filter_map(|rank| Some((rank, self.remove(rank)?)))
             .collect();
         for (rank, document) in moved {
             if let Some(place) = moved_place(&document, from, &path, &real) {
@@ -199,6 +202,26 @@ impl Workbench {
         held_back
     }
 
+    /// The open documents that privacy keeps from agents, newest first, and why.
+    pub fn held_back_files(&self) -> impl Iterator<Item = (&Path, Reason)> {
+        self.documents()
+            .filter_map(|document| match document.sight {
+                Sight::HeldBack(reason) => Some((document.path(), reason)),
+                Sight::Shown => None,
+            })
+    }
+
+    /// A number that is another one after each change in what is held back, so
+    /// that nobody has to look through all documents to learn of it.
+    pub fn held_back_changes(&self) -> u64 {
+        self.held_back_changes
+    }
+
+    /// Whether a file may be shown to agents, open or not.
+    pub fn judge(&self, place: &Place) -> Sight {
+        self.privacy.judge(place)
+    }
+
     /// All open documents, newest first.
     pub fn documents(&self) -> impl Iterator<Item = &Document> {
         self.order.newest_first().map(|(_, document)| document)
@@ -219,15 +242,31 @@ impl Workbench {
             cursor,
             sight,
         };
-        self.order.insert(rank, document);
+        self.note(sight);
+        if let Some(replaced) = self.order.insert(rank, document) {
+            self.note(replaced.sight);
+        }
+    }
+
+    fn remove(&mut self, rank: Rank) -> Option<Document> {
+        let document = self.order.remove(rank)?;
+        self.note(document.sight);
+        Some(document)
     }
 
     fn remove_all(&mut self, ranks: Vec<Rank>) {
         let newest = self.newest();
         for rank in ranks {
-            self.order.remove(rank);
+            self.remove(rank);
         }
         self.forget_selection_unless(newest);
+    }
+
+    /// A document with this sight comes or goes.
+    fn note(&mut self, sight: Sight) {
+        if sight != Sight::Shown {
+            self.held_back_changes += 1;
+        }
     }
 
     /// The selection belongs to the newest document and goes with it.
@@ -242,14 +281,18 @@ impl Workbench {
         if let Some(document) = self.order.get_mut(rank)
             && document.real() != real
         {
-            document.sight = judge(&self.roots, &self.privacy, &document.path, &real);
+            let sight = judge(&self.roots, &self.privacy, &document.path, &real);
+            self.held_back_changes += u64::from(document.sight != sight);
+            document.sight = sight;
             document.real = unless_same(real, &document.path);
         }
     }
 
     fn judge_all(&mut self) {
         for document in self.order.iter_mut() {
-            document.sight = judge(&self.roots, &self.privacy, document.path(), document.real());
+            let sight = judge(&self.roots, &self.privacy, document.path(), document.real());
+            self.held_back_changes += u64::from(document.sight != sight);
+            document.sight = sight;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! function that runs on the owner's side with the [`State`] in its hands; so every
 //! operation is plain synchronous code, happens alone, and can be tested without a task.
 
+mod log;
 mod state;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use workbench::{ProposalId, Workbench};
 
+pub use log::{Entry, Happening, Log, Peer, Sent, Subject};
 pub(crate) use state::Withdrawn;
 pub use state::{Answered, SessionView, State, Status};
 
@@ -30,12 +32,18 @@ const EVENTS: usize = 1024;
 pub enum Event {
     /// An agent proposes something new.
     Opened(ProposalId),
+    /// The person changed the text of a proposal.
+    Drafted(ProposalId),
     /// A proposal is over; whoever shows it closes it.
     Closed(ProposalId, Why),
+    /// A verdict has reached its agent.
+    Delivered(ProposalId),
     /// An agent came or went.
     SessionsChanged,
     /// Agents were sent a new context.
     ContextChanged,
+    /// Agents see the same as before, but what is held back from them is something else.
+    HeldBackChanged,
 }
 
 /// How a proposal ended.
@@ -71,8 +79,17 @@ pub type Viewer = mpsc::Sender<Question>;
 pub struct Published {
     /// What it says.
     pub context: workbench::Context,
+    /// Since when it is so, in unix milliseconds; absent until something was open.
+    pub at: Option<u64>,
     /// The notification that says it.
     pub(crate) frame: Bytes,
+}
+
+impl Published {
+    /// How many bytes go to each agent.
+    pub fn size(&self) -> usize {
+        self.frame.len()
+    }
 }
 
 /// The desk is no longer there; the program is about to end.

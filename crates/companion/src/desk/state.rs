@@ -1,65 +1,50 @@
-//! What the desk's owner holds, and every operation on it.
+//! What the desk's owner holds, and every operation on it: proposals and their ends here, the
+//! rest in rooms of its own.
+
+mod asking;
+mod sessions;
+mod telling;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, oneshot, watch};
 use workbench::{
-    Agent, Cursor, Decision, Focus, HeldBack, Place, Proposal, ProposalId, Proposals, Refusal,
+    Agent, Ask, Decision, Focus, HeldBack, Place, Proposal, ProposalId, Proposals, Refusal,
     SessionId, Standing, Texts, Verdict, Workbench,
 };
 
-use super::{Event, Published, Viewer, Why};
+pub use sessions::SessionView;
+
+use super::{Event, Happening, Log, Peer, Published, Sent, Subject, Viewer, Why};
 use crate::agents::dialect;
-use crate::journal::{Journal, Receipt, Saved, SavedSession, SavedVerdict};
+use crate::journal::{Journal, Receipt, Saved, SavedVerdict};
 use crate::limits::Limits;
-use crate::mailbox::{Letter, Mailbox};
-use crate::mcp::ide::{self, ClientInfo};
-use crate::token::random_hex;
+use crate::mailbox::Letter;
+use crate::mcp::ide;
+use sessions::Session;
 
 /// All state of a companion.
 pub struct State {
     workbench: Workbench,
     proposals: Proposals,
     sessions: HashMap<SessionId, Session>,
+    /// Who waits for a verdict without being an agent's session.
+    askers: HashMap<ProposalId, oneshot::Sender<Verdict>>,
     /// Front ends that show a proposal and know what its text is by now.
     viewers: HashMap<ProposalId, Viewer>,
     /// Whether agents are told nothing for the time being.
     paused: bool,
     /// Whether the context may differ from what was published last.
     stale: bool,
+    /// The pause, and the count of changes in what is held back, that were told last.
+    told: (bool, u64),
+    log: Log,
     published: watch::Sender<Published>,
     events: broadcast::Sender<Event>,
     journal: Journal,
     limits: Limits,
-}
-
-struct Session {
-    agent: Agent,
-    client: ClientInfo,
-    opened_at: u64,
-    mailbox: Arc<Mailbox>,
-    /// When the session last gave a sign of life, apart from its open streams.
-    seen: Instant,
-}
-
-/// A session as people and front ends see it.
-#[derive(Clone, Debug)]
-pub struct SessionView {
-    /// Its id.
-    pub id: SessionId,
-    /// Which agent it is.
-    pub agent: Agent,
-    /// What its client says of itself.
-    pub client: ClientInfo,
-    /// Since when, in unix milliseconds.
-    pub opened_at: u64,
-    /// Whether it has a stream open.
-    pub streaming: bool,
-    /// Verdicts that have not reached it yet.
-    pub undelivered: usize,
 }
 
 /// The whole situation at one moment.
@@ -131,14 +116,18 @@ impl State {
         let (published, watching) = watch::channel(Published {
             frame: ide::context_frame(&empty),
             context: empty,
+            at: None,
         });
         let mut state = State {
             workbench,
             proposals: Proposals::new(1),
             sessions: HashMap::new(),
+            askers: HashMap::new(),
             viewers: HashMap::new(),
             paused: false,
             stale: true,
+            told: (false, 0),
+            log: Log::default(),
             published,
             events,
             journal,
@@ -161,6 +150,7 @@ impl State {
                     opened_at: session.opened_at,
                     mailbox: Arc::default(),
                     seen: Instant::now(),
+                    here: false,
                 },
             );
         }
@@ -188,56 +178,6 @@ impl State {
         self.journal.forget_documents();
     }
 
-    /// The workbench, to look at.
-    pub fn workbench(&self) -> &Workbench {
-        &self.workbench
-    }
-
-    /// The workbench, to change; agents hear of it soon.
-    pub fn workbench_mut(&mut self) -> &mut Workbench {
-        self.stale = true;
-        &mut self.workbench
-    }
-
-    /// The person has this document open, but is not in it.
-    pub fn open(&mut self, place: Place) {
-        self.workbench_mut().open(place, now());
-    }
-
-    /// The person is in this document now.
-    pub fn focus(&mut self, focus: Focus) {
-        self.workbench_mut().focus(focus, now());
-    }
-
-    /// The person is in this document now, at this place if it is known. What they had selected
-    /// stays selected if that is where they were before.
-    pub fn touch(&mut self, place: Place, cursor: Option<Cursor>) {
-        let newest = self.workbench.documents().next();
-        let is_there = newest.is_some_and(|newest| {
-            newest.path() == place.path
-                && newest.was_visited()
-                && (cursor.is_none() || newest.cursor() == cursor)
-        });
-        if !is_there {
-            self.focus(Focus {
-                place,
-                cursor,
-                selection: None,
-            });
-        }
-    }
-
-    /// Stops telling agents what is open, or resumes it. While it is paused they see nothing open.
-    pub fn set_paused(&mut self, paused: bool) {
-        self.paused = paused;
-        self.stale = true;
-    }
-
-    /// Whether agents are told nothing for the time being.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
     /// From now on `viewer` knows the text of this proposal.
     pub fn set_viewer(&mut self, id: ProposalId, viewer: Viewer) {
         if self.proposals.get(id).is_some() {
@@ -254,24 +194,8 @@ impl State {
 
     /// Everything at once.
     pub fn status(&self) -> Status {
-        let mut sessions: Vec<_> = self
-            .sessions
-            .iter()
-            .filter(|(_, session)| {
-                session.mailbox.is_connected() || session.seen.elapsed() <= self.limits.grace
-            })
-            .map(|(id, session)| SessionView {
-                id: id.clone(),
-                agent: session.agent,
-                client: session.client.clone(),
-                opened_at: session.opened_at,
-                streaming: session.mailbox.is_listening(),
-                undelivered: session.mailbox.undelivered(),
-            })
-            .collect();
-        sessions.sort_by(|a, b| (a.opened_at, &a.id).cmp(&(b.opened_at, &b.id)));
         Status {
-            sessions,
+            sessions: self.sessions(),
             proposals: self.proposals.iter().cloned().collect(),
             held_back: self.workbench.held_back(),
             context: self.published.borrow().context.clone(),
@@ -284,15 +208,20 @@ impl State {
     }
 
     /// What the person typed into a proposal so far, so that an agent that takes it back gets that text.
-    pub fn set_draft(&mut self, id: ProposalId, text: String) {
-        self.proposals.set_draft(id, text);
+    pub fn set_draft(&mut self, id: ProposalId, text: String) -> Result<(), Refusal> {
+        self.proposals.set_draft(id, text)?;
+        self.say(Event::Drafted(id));
+        Ok(())
+    }
+
+    /// What happened.
+    pub fn log(&self) -> &Log {
+        &self.log
     }
 
     /// The person decided. The verdict goes to the session that asked, and to no other.
     pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Answered, Refusal> {
-        let agent = self.proposals.get(id).map(|proposal| proposal.agent);
-        let traits = dialect(agent.ok_or(Refusal::Unknown(id))?).traits;
-        let decided = self.proposals.decide(id, decision, traits)?;
+        let decided = self.proposals.decide(id, decision)?;
         let (proposal, verdict) = (decided.proposal, decided.verdict);
         let why = match verdict {
             Verdict::Accepted { .. } => Why::Accepted,
@@ -302,107 +231,21 @@ impl State {
             agent: proposal.agent,
             streaming: false,
         };
-        if let Some(session) = self.sessions.get(&proposal.session) {
+        if let Some(asker) = self.askers.remove(&id) {
+            answered.streaming = asker.send(verdict).is_ok();
+        } else if let Some(session) = self.sessions.get(&proposal.session) {
             answered.streaming = session.mailbox.is_connected();
             self.journal
                 .save_verdict(SavedVerdict::new(&proposal, &verdict));
             session.mailbox.post(letter(id, &proposal.path, verdict));
         }
-        self.say(Event::Closed(id, why));
+        self.close(&proposal, why);
         Ok(answered)
-    }
-
-    pub(crate) fn open_session(
-        &mut self,
-        agent: Agent,
-        client: ClientInfo,
-    ) -> Result<SessionId, TooMany> {
-        if self.sessions.len() >= self.limits.sessions {
-            self.make_room()?;
-        }
-        let id = SessionId::new(random_hex::<16>().map_err(|_| TooMany::NoRandomness)?);
-        tracing::info!(%agent, version = client.version, "an agent connected");
-        self.sessions.insert(
-            id.clone(),
-            Session {
-                agent,
-                client,
-                opened_at: now(),
-                mailbox: Arc::default(),
-                seen: Instant::now(),
-            },
-        );
-        self.sessions_changed();
-        Ok(id)
-    }
-
-    /// Ends the session that has been silent for longest, if there is one nobody would miss.
-    fn make_room(&mut self) -> Result<(), TooMany> {
-        let idle = self
-            .sessions
-            .iter()
-            .filter(|(id, session)| {
-                !session.mailbox.is_connected()
-                    && session.mailbox.undelivered() == 0
-                    && !self
-                        .proposals
-                        .iter()
-                        .any(|proposal| proposal.session == **id)
-            })
-            .min_by_key(|(_, session)| session.seen)
-            .map(|(id, _)| id.clone())
-            .ok_or(TooMany::Sessions)?;
-        self.close_session(&idle);
-        Ok(())
-    }
-
-    /// The mailbox of a session of `agent`; the call counts as a sign of life.
-    pub(crate) fn mailbox(&mut self, id: &SessionId, agent: Agent) -> Option<Arc<Mailbox>> {
-        let session = self
-            .sessions
-            .get_mut(id)
-            .filter(|session| session.agent == agent)?;
-        session.seen = Instant::now();
-        Some(session.mailbox.clone())
-    }
-
-    pub(crate) fn close_session(&mut self, id: &SessionId) -> bool {
-        let Some(session) = self.sessions.remove(id) else {
-            return false;
-        };
-        tracing::info!(agent = %session.agent, "an agent left");
-        for letter in session.mailbox.drain() {
-            self.journal.remove(letter.proposal);
-        }
-        self.abandon_proposals(id);
-        self.sessions_changed();
-        true
-    }
-
-    /// Nobody waits for these any more; whoever shows one is told to close it.
-    fn abandon_proposals(&mut self, id: &SessionId) {
-        for proposal in self.proposals.orphan(id) {
-            if let Some(session) = self.sessions.get(id) {
-                session.mailbox.forget(proposal.id);
-            }
-            self.journal.remove(proposal.id);
-            self.say(Event::Closed(proposal.id, Why::Orphaned));
-        }
-    }
-
-    pub(crate) fn stream_ended(&mut self, id: &SessionId) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.seen = Instant::now();
-            self.say(Event::SessionsChanged);
-        }
-    }
-
-    pub(crate) fn stream_began(&mut self) {
-        self.say(Event::SessionsChanged);
     }
 
     pub(crate) fn delivered(&mut self, proposal: ProposalId) {
         self.journal.remove(proposal);
+        self.say(Event::Delivered(proposal));
     }
 
     pub(crate) fn open_proposal(
@@ -424,18 +267,25 @@ impl State {
         for stale in mailbox.revoke(&path) {
             self.journal.remove(stale.proposal);
         }
-        let opened = self
-            .proposals
-            .open(session_id.clone(), agent, path, texts, standing, now());
+        let ask = Ask {
+            session: session_id.clone(),
+            agent,
+            path,
+            texts,
+            standing,
+            traits: dialect(agent).traits,
+        };
+        let opened = self.proposals.open(ask, now());
         mailbox.expect(opened.id);
         if let Some(replaced) = opened.replaced {
             mailbox.forget(replaced.id);
             self.journal.remove(replaced.id);
-            self.say(Event::Closed(replaced.id, Why::Replaced));
+            self.close(&replaced, Why::Replaced);
         }
         if let Some(proposal) = self.proposals.get(opened.id) {
             tracing::info!(%agent, id = %opened.id, "an agent proposes an edit");
             self.journal.save_proposal(proposal.clone());
+            self.log.write(now(), Happening::Proposed(proposal.into()));
             // With the sessions goes the counter: a number is never used twice.
             self.save_sessions();
         }
@@ -449,7 +299,7 @@ impl State {
         if let Some(proposal) = self.proposals.withdraw(session_id, path) {
             mailbox.forget(proposal.id);
             self.journal.remove(proposal.id);
-            self.say(Event::Closed(proposal.id, Why::Withdrawn));
+            self.close(&proposal, Why::Withdrawn);
             return Some(Withdrawn::Proposal(Box::new(proposal)));
         }
         // The person had decided, but the agent asks before it heard of it: it gets what was accepted.
@@ -461,45 +311,9 @@ impl State {
         accepted.map(Withdrawn::Accepted)
     }
 
-    pub(super) fn is_stale(&self) -> bool {
-        self.stale
-    }
-
-    /// Sends the context to all agents if it is another one than before, and says whether it was.
-    pub(super) fn publish(&mut self) -> bool {
-        self.stale = false;
-        let context = if self.paused {
-            workbench::Context::default()
-        } else {
-            self.workbench.context(Path::is_file)
-        };
-        if context == self.published.borrow().context {
-            return false;
-        }
-        self.published.send_replace(Published {
-            frame: ide::context_frame(&context),
-            context,
-        });
-        self.say(Event::ContextChanged);
-        true
-    }
-
     /// Ends sessions that are gone, and looks again at the files that were open.
     pub(super) fn make_round(&mut self) {
-        let mut away = Vec::new();
-        for (id, session) in &self.sessions {
-            let silence = session.seen.elapsed();
-            if !session.mailbox.is_connected() && silence > self.limits.grace {
-                away.push((id.clone(), silence > self.limits.memory));
-            }
-        }
-        for (id, forgotten) in away {
-            if forgotten {
-                self.close_session(&id);
-            } else {
-                self.abandon_proposals(&id);
-            }
-        }
+        self.end_the_absent();
         self.stale |= self.workbench.documents().next().is_some();
     }
 
@@ -537,24 +351,14 @@ impl State {
         self.journal.save_documents(documents.collect());
     }
 
-    fn sessions_changed(&mut self) {
-        self.save_sessions();
-        self.say(Event::SessionsChanged);
+    /// A proposal is over.
+    fn close(&mut self, proposal: &Proposal, why: Why) {
+        self.write(Happening::Ended(Subject::from(proposal), why));
+        self.say(Event::Closed(proposal.id, why));
     }
 
-    fn save_sessions(&self) {
-        self.journal.save_sessions(
-            self.sessions
-                .iter()
-                .map(|(id, session)| SavedSession {
-                    id: id.to_string(),
-                    agent: session.agent,
-                    client: session.client.clone(),
-                    opened_at: session.opened_at,
-                })
-                .collect(),
-            self.proposals.next_id(),
-        );
+    fn write(&mut self, what: Happening) {
+        self.log.write(now(), what);
     }
 
     fn say(&mut self, event: Event) {

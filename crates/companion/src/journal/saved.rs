@@ -9,6 +9,7 @@ use workbench::{
     Verdict,
 };
 
+use crate::agents::dialect;
 use crate::mcp::ide::ClientInfo;
 
 /// What an earlier run left behind.
@@ -123,6 +124,7 @@ impl SavedProposal {
             id: ProposalId::new(self.id),
             session: SessionId::new(self.session),
             agent: self.agent,
+            traits: dialect(self.agent).traits,
             path: self.path,
             texts: Arc::new(Texts::new(original, self.proposed)),
             standing: self

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use workbench::{Agent, Cursor, Original, Place, SessionId, Standing, Texts, Verdict};
 
 use super::*;
+use crate::agents::dialect;
 
 fn proposal(id: u64, original: Original, proposed: &str, standing: Standing) -> Proposal {
     Proposal {
@@ -15,6 +16,7 @@ fn proposal(id: u64, original: Original, proposed: &str, standing: Standing) -> 
         path: format!("./p/../{id}"),
         texts: Arc::new(Texts::new(original, proposed.into())),
         standing,
+        traits: dialect(Agent::Gemini).traits,
         opened_at: 7,
         draft: None,
     }

@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use workbench::{Agent, ProposalId, SessionId};
 
 use crate::body::{Budget, Received};
-use crate::desk::{Desk, Gone, State};
+use crate::desk::{Desk, Gone};
 use crate::feed::{self, Connections, Ending};
 use crate::gate;
 use crate::limits::Limits;
@@ -271,7 +271,8 @@ impl Visit<'_> {
         };
         let id = found.id.clone();
         let stream = self.attach(&found, Kind::Listening);
-        self.desk().tell(State::stream_began);
+        let began = id.clone();
+        self.desk().tell(move |state| state.stream_began(&began));
         let response = event_stream(feed::listening(self.connections(found), stream));
         Ok(with_session(response, &id))
     }

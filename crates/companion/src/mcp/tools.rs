@@ -170,8 +170,9 @@ impl Visit<'_> {
         if viewer.try_send(Question { proposal, answer }).is_ok()
             && let Ok(Ok(text)) = tokio::time::timeout(VIEWER_PATIENCE, answered).await
         {
+            // It may have been decided in the meantime; then the text does not matter any more.
             self.desk()
-                .tell(move |state| state.set_draft(proposal, text));
+                .tell(move |state| drop(state.set_draft(proposal, text)));
         }
         Ok(())
     }

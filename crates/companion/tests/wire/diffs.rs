@@ -109,7 +109,7 @@ async fn taken_back_with_what_the_person_made_of_it() {
     gemini.open_diff(&path, "proposal").await;
     let id = companion.proposals().await[0].id;
     let draft = move |state: &mut companion::desk::State| state.set_draft(id, "draft".into());
-    companion.desk.ask(draft).await.unwrap();
+    companion.desk.ask(draft).await.unwrap().unwrap();
     let answer = gemini.close_diff(&path).await;
     assert_eq!(text_of(&answer.json()), r#"{"content":"draft"}"#);
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Original, Verdict};
+use crate::{Agent, Original, Texts, Traits, Verdict};
 
 /// What the published agents can do.
 const PUBLISHED: Traits = Traits {
@@ -7,17 +7,29 @@ const PUBLISHED: Traits = Traits {
     takes_edited_text: true,
 };
 
+fn asking(session: &str, path: &str, proposed: &str) -> Ask {
+    Ask {
+        session: SessionId::new(session),
+        agent: Agent::Qwen,
+        path: path.to_owned(),
+        texts: Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned()),
+        standing: Standing::Open,
+        traits: PUBLISHED,
+    }
+}
+
 fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> Opened {
-    let texts = Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned());
-    let session = SessionId::new(session);
-    proposals.open(
-        session,
-        Agent::Qwen,
-        path.to_owned(),
-        texts,
-        Standing::Open,
-        5,
-    )
+    proposals.open(asking(session, path, proposed), 5)
+}
+
+/// Opens a proposal that nobody here can accept.
+fn unshowable(proposals: &mut Proposals, why: &str) -> ProposalId {
+    let standing = Standing::TerminalOnly(why.to_owned());
+    let ask = Ask {
+        standing,
+        ..asking("s", "/a", "new")
+    };
+    proposals.open(ask, 1).id
 }
 
 /// All open proposals as `id session path text`, from both sides.
@@ -63,7 +75,7 @@ fn one_proposal_for_each_session_and_path() {
 fn a_decision_takes_the_proposal_away_once() {
     let mut proposals = Proposals::new(1);
     let id = ask(&mut proposals, "s", "/a", "new\n").id;
-    let decided = proposals.decide(id, Decision::Accept, PUBLISHED).unwrap();
+    let decided = proposals.decide(id, Decision::Accept).unwrap();
     assert_eq!(decided.proposal.opened_at, 5);
     let text = "new\n".to_owned();
     assert_eq!(
@@ -73,7 +85,7 @@ fn a_decision_takes_the_proposal_away_once() {
             edited: false
         }
     );
-    let again = proposals.decide(id, Decision::Reject, PUBLISHED);
+    let again = proposals.decide(id, Decision::Reject);
     assert_eq!(again.unwrap_err(), Refusal::Unknown(id));
     assert!(proposals.withdraw(&SessionId::new("s"), "/a").is_none());
     assert!(listed(&proposals).is_empty());
@@ -152,13 +164,17 @@ fn what_is_accepted_is_what_the_agent_will_write() {
     ];
     for (at, (proposed, draft, decision, traits, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
-        let id = ask(&mut proposals, "s", "/a", proposed).id;
+        let ask = Ask {
+            traits,
+            ..asking("s", "/a", proposed)
+        };
+        let id = proposals.open(ask, 5).id;
         if let Some(draft) = draft {
-            assert!(proposals.set_draft(id, draft));
+            proposals.set_draft(id, draft).unwrap();
         }
         let before = listed(&proposals);
         let verdict = proposals
-            .decide(id, decision, traits)
+            .decide(id, decision)
             .map(|decided| decided.verdict);
         assert_eq!(verdict, expected, "case {at}");
         let after = if expected.is_ok() { vec![] } else { before };
@@ -169,23 +185,12 @@ fn what_is_accepted_is_what_the_agent_will_write() {
 #[test]
 fn what_cannot_be_shown_can_only_be_rejected() {
     let mut proposals = Proposals::new(1);
-    let texts = Texts::new(Original::Absent, "new".to_owned());
-    let standing = Standing::TerminalOnly("the file is not UTF-8".to_owned());
-    let id = proposals
-        .open(
-            SessionId::new("s"),
-            Agent::Gemini,
-            "/a".to_owned(),
-            texts,
-            standing,
-            1,
-        )
-        .id;
+    let id = unshowable(&mut proposals, "the file is not UTF-8");
     for decision in [Decision::Accept, Decision::AcceptText("x".to_owned())] {
-        let refusal = proposals.decide(id, decision, PUBLISHED).unwrap_err();
+        let refusal = proposals.decide(id, decision).unwrap_err();
         assert!(matches!(refusal, Refusal::TerminalOnly(_)));
     }
-    let decided = proposals.decide(id, Decision::Reject, PUBLISHED).unwrap();
+    let decided = proposals.decide(id, Decision::Reject).unwrap();
     assert_eq!(decided.verdict, Verdict::Rejected);
 }
 
@@ -218,6 +223,7 @@ fn an_agent_takes_back_its_own_only() {
     let withdrawn = proposals.withdraw(&s, "/a").unwrap();
     assert_eq!(withdrawn.id, ProposalId::new(1));
     assert!(proposals.orphan(&s).is_empty());
+    assert!(proposals.revoke(ProposalId::new(1)).is_none());
     let orphans = proposals.orphan(&t);
     assert_eq!(
         orphans
@@ -227,15 +233,43 @@ fn an_agent_takes_back_its_own_only() {
         [2, 3]
     );
     assert_eq!(listed(&proposals), ["4 u /a 4"]);
+    let revoked = proposals.revoke(ProposalId::new(4)).unwrap();
+    assert_eq!(revoked.path, "/a");
+    assert!(listed(&proposals).is_empty());
 }
 
 #[test]
 fn a_draft_stands_in_for_the_proposal() {
     let mut proposals = Proposals::new(1);
     let id = ask(&mut proposals, "s", "/a", "new").id;
-    assert!(proposals.set_draft(id, "mine".to_owned()));
-    assert_eq!(proposals.get(id).unwrap().current(), "mine");
-    assert!(!proposals.set_draft(ProposalId::new(9), "x"));
+    for draft in ["mine", "", "new"] {
+        assert_eq!(proposals.set_draft(id, draft), Ok(()));
+        assert_eq!(proposals.get(id).unwrap().current(), draft);
+    }
+    assert_eq!(proposals.get(id).unwrap().draft, None, "it is the proposal");
+    let unknown = ProposalId::new(9);
+    assert_eq!(
+        proposals.set_draft(unknown, "x"),
+        Err(Refusal::Unknown(unknown))
+    );
+}
+
+#[test]
+fn what_cannot_be_shown_or_edited_has_no_draft() {
+    let mut proposals = Proposals::new(1);
+    let id = unshowable(&mut proposals, "too large");
+    let refused = proposals.set_draft(id, "x");
+    assert_eq!(refused, Err(Refusal::TerminalOnly("too large".into())));
+    let traits = Traits {
+        takes_edited_text: false,
+        ..PUBLISHED
+    };
+    let ask = Ask {
+        traits,
+        ..asking("s", "/b", "new")
+    };
+    let id = proposals.open(ask, 1).id;
+    assert_eq!(proposals.set_draft(id, "x"), Err(Refusal::EditedText));
 }
 
 #[test]

@@ -298,3 +298,53 @@ fn the_oldest_documents_are_forgotten() {
         Path::new("/r/16483")
     );
 }
+
+#[test]
+fn what_is_held_back_is_named_and_each_change_is_counted() {
+    type Step = fn(&mut Workbench);
+    let mut bench = workbench();
+    let named = |bench: &Workbench| {
+        let held = bench.held_back_files();
+        held.map(|(path, why)| format!("{} {why:?}", path.display()))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut before = bench.held_back_changes();
+    let mut changed = |bench: &Workbench| {
+        let now = bench.held_back_changes();
+        std::mem::replace(&mut before, now) != now
+    };
+    let steps: [(Step, bool, &str); 7] = [
+        (|bench| bench.focus(look("/r/a", 1, ""), 1), false, ""),
+        (
+            |bench| bench.open(Place::direct("/r/.env"), 2),
+            true,
+            "/r/.env Secret",
+        ),
+        (
+            |bench| bench.focus(look("/r/a", 2, "x"), 3),
+            false,
+            "/r/.env Secret",
+        ),
+        (
+            |bench| bench.focus(look("/r/b.log", 1, ""), 4),
+            true,
+            "/r/b.log Ignored, /r/.env Secret",
+        ),
+        (
+            |bench| bench.set_privacy(privacy("")),
+            true,
+            "/r/.env Secret",
+        ),
+        (|bench| bench.close(Path::new("/r/.env")), true, ""),
+        (|bench| bench.close(Path::new("/r/a")), false, ""),
+    ];
+    for (at, (step, expected, held)) in steps.into_iter().enumerate() {
+        step(&mut bench);
+        assert_eq!(
+            (changed(&bench), named(&bench).as_str()),
+            (expected, held),
+            "step {at}"
+        );
+    }
+}

@@ -1,12 +1,13 @@
 //! The state without its task: every operation, and what front ends hear of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workbench::{Cursor, Original, Privacy};
 
 use super::*;
-use crate::mailbox::{Kind, StreamId};
+use crate::mailbox::{Kind, Mailbox, StreamId};
+use crate::mcp::ide::ClientInfo;
 
 struct Scene {
     state: State,
@@ -127,7 +128,7 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
     let table: [(Before, Option<&str>, Why); 4] = [
         (|_, _| {}, Some("proposed"), Why::Withdrawn),
         (
-            |state, id| state.set_draft(id, "draft".into()),
+            |state, id| state.set_draft(id, "draft".into()).unwrap(),
             Some("draft"),
             Why::Withdrawn,
         ),
@@ -147,7 +148,9 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
         before(&mut scene.state, id);
         let text = scene.state.withdraw(&session, "/x");
         assert_eq!(text.as_ref().and_then(Withdrawn::text), expected, "{why:?}");
-        assert_eq!(scene.heard(), [Event::Opened(id), Event::Closed(id, why)]);
+        let mut heard = scene.heard();
+        heard.retain(|event| *event != Event::Drafted(id));
+        assert_eq!(heard, [Event::Opened(id), Event::Closed(id, why)]);
         assert_eq!(scene.mailbox(&session).undelivered(), 0, "{why:?}");
         assert!(scene.state.withdraw(&session, "/x").is_none());
     }
@@ -228,7 +231,11 @@ fn a_session_that_stays_away_loses_its_proposals_first_and_keeps_its_verdicts() 
     scene.state.decide(decided, Decision::Accept).unwrap();
     scene.heard();
     scene.state.make_round();
-    assert_eq!(scene.heard(), [Event::Closed(pending, Why::Orphaned)]);
+    let gone = [
+        Event::Closed(pending, Why::Orphaned),
+        Event::SessionsChanged,
+    ];
+    assert_eq!(scene.heard(), gone);
     assert_eq!(scene.mailbox(&session).undelivered(), 1);
     assert!(!scene.mailbox(&session).awaits(pending));
     scene.state.make_round();
@@ -341,4 +348,105 @@ fn what_belongs_to_no_session_is_not_taken_up() {
     drop(scene);
     let saved = Journal::load(journal.path());
     assert_eq!((saved.proposals.len(), saved.verdicts.len()), (1, 0));
+}
+
+#[test]
+fn every_draft_of_an_open_proposal_is_told() {
+    let mut scene = Scene::new();
+    let session = scene.session(Agent::Qwen);
+    let id = scene.propose(&session, "/x", "proposed");
+    scene.heard();
+    for draft in ["mine", "mine", "proposed"] {
+        scene.state.set_draft(id, draft.into()).unwrap();
+        assert_eq!(scene.heard(), [Event::Drafted(id)], "{draft}");
+    }
+    scene.state.decide(id, Decision::Reject).unwrap();
+    scene.heard();
+    assert_eq!(
+        scene.state.set_draft(id, "late".into()),
+        Err(Refusal::Unknown(id))
+    );
+    assert_eq!(scene.heard(), []);
+}
+
+#[test]
+fn what_is_held_back_is_told_even_if_agents_see_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::new();
+    scene.state.focus(open_file(folder.path(), ".env", None));
+    assert!(!scene.state.publish(), "agents see nothing as before");
+    assert_eq!(scene.heard(), [Event::HeldBackChanged]);
+    scene.state.focus(open_file(folder.path(), ".env", None));
+    assert!(!scene.state.publish());
+    assert_eq!(scene.heard(), [], "nothing is different");
+    scene.state.set_paused(true);
+    assert!(!scene.state.publish());
+    assert_eq!(scene.heard(), [Event::HeldBackChanged], "paused");
+}
+
+/// The log as words.
+fn logged(state: &State) -> Vec<String> {
+    let told = state.log().entries().map(|entry| match &entry.what {
+        Happening::Connected(_) => "connected".to_owned(),
+        Happening::Disconnected(_) => "disconnected".to_owned(),
+        Happening::Context(sent) => {
+            let to = if sent.to.is_some() { "one" } else { "all" };
+            format!("{} files to {to}, {} times", sent.files, sent.times)
+        }
+        Happening::Proposed(what) => format!("proposed {}", what.path),
+        Happening::Ended(what, why) => format!("{why:?} {}", what.path),
+        Happening::Paused => "paused".to_owned(),
+        Happening::Resumed => "resumed".to_owned(),
+    });
+    told.collect()
+}
+
+#[test]
+fn the_log_says_what_agents_were_told_and_what_became_of_their_proposals() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::with(Limits {
+        grace: Duration::ZERO,
+        ..Limits::default()
+    });
+    let look = |scene: &mut Scene, name: &str, line: u32| {
+        let mut focus = open_file(folder.path(), name, None);
+        focus.cursor = Some(Cursor::new(line, 1));
+        scene.state.focus(focus);
+        scene.state.publish();
+    };
+    look(&mut scene, "a", 1);
+    let session = scene.session(Agent::Qwen);
+    let stream = scene.stream(&session);
+    scene.state.stream_began(&session);
+    look(&mut scene, "a", 2);
+    look(&mut scene, "a", 3);
+    look(&mut scene, "b", 1);
+    let id = scene.propose(&session, "/x", "1");
+    scene.state.decide(id, Decision::Reject).unwrap();
+    scene.propose(&session, "/y", "2");
+    scene.state.set_paused(true);
+    scene.state.set_paused(true);
+    scene.state.publish();
+    scene.state.set_paused(false);
+    scene.mailbox(&session).detach(stream);
+    scene.state.make_round();
+    scene.state.make_round();
+    scene.state.mailbox(&session, Agent::Qwen).unwrap();
+    scene.state.close_session(&session);
+    insta::assert_snapshot!(logged(&scene.state).join("\n"), @r#"
+    connected
+    1 files to one, 1 times
+    1 files to all, 2 times
+    2 files to all, 1 times
+    proposed /x
+    Rejected /x
+    proposed /y
+    paused
+    0 files to all, 1 times
+    resumed
+    Orphaned /y
+    disconnected
+    connected
+    disconnected
+    "#);
 }
