@@ -9,12 +9,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod connects;
+mod daemon;
 mod diffs;
 mod editor;
 mod fanout;
 mod http;
 mod idle;
 mod moves;
+mod page;
 mod process;
 mod report;
 mod stall;
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 use report::Report;
 
 const USAGE: &str = "usage: outrigger-bench PATH-OF-OUTRIGGER [--json FILE] [--only NAME[,NAME…]]
-  names: start, idle, diffs, fanout, connects, moves, stall, editor";
+  names: start, idle, diffs, fanout, connects, moves, stall, editor, daemon, page";
 
 /// What was typed.
 struct Arguments {
@@ -62,7 +64,14 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
-    let Some(arguments) = Arguments::parse(std::env::args().skip(1)) else {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, words)) = words.split_first()
+        && first == daemon::client::FLAG
+    {
+        daemon::client::run(words);
+        return ExitCode::SUCCESS;
+    }
+    let Some(arguments) = Arguments::parse(words.into_iter()) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
@@ -115,5 +124,11 @@ fn measure(arguments: &Arguments, report: &mut Report) {
     }
     if wants("editor") {
         runtime.block_on(editor::measure(program, report));
+    }
+    if wants("daemon") {
+        daemon::measure(report);
+    }
+    if wants("page") {
+        page::measure(program, &runtime, report);
     }
 }

@@ -134,13 +134,7 @@ impl Companion {
 
     /// Resident memory in kB: now, and at its highest.
     pub(crate) fn memory(&self) -> (u64, u64) {
-        let status = fs::read_to_string(self.proc("status")).unwrap();
-        let field = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kilobytes = line.and_then(|rest| rest.split_whitespace().next());
-            kilobytes.and_then(|kb| kb.parse().ok()).unwrap()
-        };
-        (field("VmRSS:"), field("VmHWM:"))
+        memory_of(self.running.0.id())
     }
 
     /// Processor time used so far by all threads, also those that have ended.
@@ -179,6 +173,17 @@ impl Starting {
             household,
         }
     }
+}
+
+/// Resident memory of a process in kB: now, and at its highest.
+pub(crate) fn memory_of(pid: u32) -> (u64, u64) {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kilobytes = line.and_then(|rest| rest.split_whitespace().next());
+        kilobytes.and_then(|kb| kb.parse().ok()).unwrap()
+    };
+    (field("VmRSS:"), field("VmHWM:"))
 }
 
 /// Processor time used so far by the benchmark itself.

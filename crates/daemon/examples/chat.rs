@@ -5,13 +5,14 @@
 //! cargo run -p outrigger-daemon --example chat -- "What does this project do?"
 //! ```
 //!
-//! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`.
+//! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`, its address, if it is
+//! not the usual one, from `QWEN_IDE_DAEMON_URL`.
 
 use std::io::Write;
 
 use daemon::connection::{Answer, Conversation, IdeConnection, IdeEvent, Options, Request};
 use daemon::wire::{ApprovalMode, SessionUpdate};
-use daemon::{Parting, Token};
+use daemon::{Address, Parting, Token};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,7 +20,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .unwrap_or_else(|| "Say hello.".into());
     let token = std::env::var("QWEN_SERVER_TOKEN").ok();
+    let address = std::env::var("QWEN_IDE_DAEMON_URL").ok();
     let options = Options {
+        address: match address {
+            Some(address) => address.parse()?,
+            None => Address::default(),
+        },
         token: token.as_deref().map(Token::new).transpose()?,
         workspace: Some(std::env::current_dir()?),
         conversation: Conversation::New,

@@ -91,6 +91,13 @@ impl Address {
         }
     }
 
+    /// Host and port in every way that people write this machine.
+    pub(crate) fn spellings(&self) -> Vec<String> {
+        let hosts = ["localhost", "127.0.0.1", "[::1]"];
+        let usual = hosts.iter().map(|host| format!("{host}:{}", self.port));
+        usual.chain([self.authority()]).collect()
+    }
+
     /// Where to connect, in order. Every one is a loopback address, by construction.
     pub(crate) fn targets(&self) -> Vec<SocketAddr> {
         let ips = match self.host {

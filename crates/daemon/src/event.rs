@@ -6,20 +6,23 @@
 //! as expected is [`Body::Malformed`], and both still have their raw data.
 
 mod body;
+mod data;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::json::{self, Fields};
 use crate::sse::Frame;
 use crate::wire::{ClientId, PromptId};
 
-pub use body::{
-    ApprovalModeChanged, BackgroundTurn, Body, ClientEvicted, HistoryTruncated, MetadataUpdated,
+pub use body::Body;
+pub use data::{
+    ApprovalModeChanged, BackgroundTurn, ClientEvicted, HistoryTruncated, MetadataUpdated,
     ModelSwitchFailed, ModelSwitched, PendingPromptNews, PermissionForbidden, PermissionResolved,
     PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed, SessionDied, Snapshot,
     StreamError, Suggestion, TurnComplete, TurnError, VoteProgress,
@@ -33,56 +36,13 @@ const LARGEST_ID: u64 = (1 << 53) - 1;
 pub struct Event {
     id: Option<u64>,
     kind: Kind,
-    /// Where in `text` the prompt stands, and the prompt once somebody has asked for it. Hardly
-    /// anybody does, and making ids of both for every event would double the cost of reading it.
-    prompt_id: Noted<PromptId>,
-    originator: Noted<ClientId>,
     /// The whole envelope, as JSON.
     text: Arc<str>,
-    /// Where in `text` the data stands.
+    /// Where in `text` these stand, as JSON. Hardly anybody asks for the first two, and making ids of
+    /// them for every event would cost more than all the rest.
+    prompt_id: Option<Range<usize>>,
+    originator: Option<Range<usize>>,
     data: Range<usize>,
-}
-
-/// A text inside the envelope that is made an id on demand.
-#[derive(Clone)]
-struct Noted<T> {
-    place: Option<Place>,
-    id: OnceLock<Option<T>>,
-}
-
-#[derive(Clone)]
-enum Place {
-    /// As it stands in the text.
-    Within(Range<usize>),
-    /// It has escapes, so it stands nowhere as it is meant.
-    Apart(Box<str>),
-}
-
-impl<T> Noted<T> {
-    fn new(text: &str, value: Option<Cow<'_, str>>) -> Self {
-        let place = value.map(|value| match value {
-            Cow::Borrowed(part) => Place::Within(range_of(text, part)),
-            Cow::Owned(part) => Place::Apart(part.into()),
-        });
-        Self {
-            place,
-            id: OnceLock::new(),
-        }
-    }
-
-    fn get(&self, text: &str, make: impl FnOnce(&str) -> Option<T>) -> Option<&T> {
-        let id = self.id.get_or_init(|| match self.place.as_ref()? {
-            Place::Within(range) => make(&text[range.clone()]),
-            Place::Apart(part) => make(part),
-        });
-        id.as_ref()
-    }
-}
-
-/// Where `part`, which borrows from `text`, stands in it.
-fn range_of(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr() - text.as_ptr().addr();
-    start..start + part.len()
 }
 
 /// The type of an event; the known ones cost no memory.
@@ -112,18 +72,60 @@ pub enum EventError {
     Id(u64),
 }
 
-#[derive(Deserialize)]
+impl From<json::Broken> for EventError {
+    fn from(broken: json::Broken) -> Self {
+        serde_json::Error::from(broken).into()
+    }
+}
+
+impl From<serde_json::Error> for EventError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+/// The fields of an envelope that mean something here, as JSON.
+#[derive(Default)]
 struct Envelope<'a> {
-    id: Option<u64>,
-    v: u64,
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(rename = "promptId", borrow)]
-    prompt_id: Option<Cow<'a, str>>,
-    #[serde(rename = "originatorClientId", borrow)]
-    originator: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    data: &'a RawValue,
+    id: Option<&'a str>,
+    version: Option<&'a str>,
+    kind: Option<&'a str>,
+    prompt_id: Option<&'a str>,
+    originator: Option<&'a str>,
+    data: Option<&'a str>,
+}
+
+impl<'a> Envelope<'a> {
+    fn read(text: &'a str) -> Result<Self, EventError> {
+        let mut envelope = Envelope::default();
+        for field in Fields::of(text)? {
+            let (name, value) = field?;
+            let place = match name {
+                "id" => &mut envelope.id,
+                "v" => &mut envelope.version,
+                "type" => &mut envelope.kind,
+                "promptId" => &mut envelope.prompt_id,
+                "originatorClientId" => &mut envelope.originator,
+                "data" => &mut envelope.data,
+                _ => continue,
+            };
+            *place = Some(value);
+            if envelope.is_complete() {
+                // What follows is metadata that nobody has asked for.
+                break;
+            }
+        }
+        Ok(envelope)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.originator.is_some()
+            && self.prompt_id.is_some()
+            && self.data.is_some()
+            && self.kind.is_some()
+            && self.version.is_some()
+            && self.id.is_some()
+    }
 }
 
 impl Event {
@@ -145,23 +147,32 @@ impl Event {
 
     /// Reads an envelope.
     pub fn read(text: &str) -> Result<Event, EventError> {
-        let envelope: Envelope = serde_json::from_str(text)
-            .map_err(|error| EventError::Unreadable(error.to_string()))?;
-        if envelope.v != 1 {
-            return Err(EventError::Version(envelope.v));
+        let envelope = Envelope::read(text)?;
+        let missing = |what| EventError::Unreadable(format!("it has no {what}"));
+        let version = envelope.version.ok_or_else(|| missing("version"))?;
+        if version != "1" {
+            return Err(EventError::Version(serde_json::from_str(version)?));
         }
-        if let Some(id) = envelope.id
+        let id = match envelope.id {
+            Some(id) => json::number(id.as_bytes())
+                .map_or_else(|| serde_json::from_str(id), |id| Ok(Some(id)))?,
+            None => None,
+        };
+        if let Some(id) = id
             && !(1..=LARGEST_ID).contains(&id)
         {
             return Err(EventError::Id(id));
         }
+        let kind = json::string(envelope.kind.ok_or_else(|| missing("type"))?)?;
+        let data = envelope.data.ok_or_else(|| missing("data"))?;
+        let range = |part: &str| range_of(text, part);
         Ok(Event {
-            id: envelope.id,
-            prompt_id: Noted::new(text, envelope.prompt_id),
-            originator: Noted::new(text, envelope.originator),
-            kind: Kind::of(&envelope.kind),
+            id,
+            kind: Kind::of(&kind),
             text: text.into(),
-            data: range_of(text, envelope.data.get()),
+            prompt_id: envelope.prompt_id.map(range),
+            originator: envelope.originator.map(range),
+            data: range(data),
         })
     }
 
@@ -179,13 +190,15 @@ impl Event {
     }
 
     /// The prompt it belongs to.
-    pub fn prompt_id(&self) -> Option<&PromptId> {
-        self.prompt_id.get(&self.text, |id| PromptId::new(id).ok())
+    pub fn prompt_id(&self) -> Option<PromptId> {
+        let id = json::string(&self.text[self.prompt_id.clone()?]).ok()?;
+        PromptId::new(id).ok()
     }
 
     /// The client whose request caused it.
-    pub fn originator(&self) -> Option<&ClientId> {
-        self.originator.get(&self.text, |id| ClientId::new(id).ok())
+    pub fn originator(&self) -> Option<ClientId> {
+        let id = json::string(&self.text[self.originator.clone()?]).ok()?;
+        ClientId::new(id).ok()
     }
 
     /// The whole envelope, as it came.
@@ -213,6 +226,12 @@ impl Event {
     pub fn is_known(&self) -> bool {
         matches!(self.kind, Kind::Known(_))
     }
+}
+
+/// Where `part`, which borrows from `text`, stands in it.
+fn range_of(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }
 
 impl std::fmt::Debug for Event {

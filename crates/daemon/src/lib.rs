@@ -22,6 +22,7 @@ pub mod connection;
 pub mod error;
 pub mod event;
 mod http;
+mod json;
 pub mod managed;
 pub mod sanitiser;
 pub mod session;

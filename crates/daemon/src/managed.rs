@@ -23,14 +23,14 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::address::Address;
 use crate::client::DaemonClient;
 use crate::token::Token;
-use process::{LastWords, drain, end};
+use process::{LastWords, Process, drain};
 
 /// How to start a daemon.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ pub struct Death {
     pub last_words: String,
 }
 
-/// A daemon that was started here. It is ended when this is dropped.
+/// A daemon that was started here. It ends when this is dropped, with everything that it started.
 #[derive(Debug)]
 pub struct ManagedDaemon {
     address: Address,
@@ -142,47 +142,43 @@ impl ManagedDaemon {
             .current_dir(&launch.workspace)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         if launch.clean_environment {
             command.env_clear();
         }
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
         command.env("QWEN_SERVER_TOKEN", token.expose());
-        // A group of its own: what a terminal sends to ours is not meant for it, and what it starts
-        // can be ended with it.
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn().map_err(|why| StartError::Program {
+        let mut process = Process::start(command).map_err(|why| StartError::Program {
             program: launch.program.clone(),
             why,
         })?;
         let words = LastWords::new(token.clone());
         let (found, port) = oneshot::channel();
+        let (stdout, stderr) = process.pipes();
         let mut drains = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
+        if let Some(stdout) = stdout {
             drains.push(tokio::spawn(drain(stdout, words.clone(), Some(found))));
         }
-        if let Some(stderr) = child.stderr.take() {
+        if let Some(stderr) = stderr {
             drains.push(tokio::spawn(drain(stderr, words.clone(), None)));
         }
         let Ok(listening) = tokio::time::timeout(launch.patience, port).await else {
-            end(&mut child, launch.grace).await;
+            process.end(launch.grace).await;
             let last_words = words.text();
             return Err(StartError::Slow { last_words });
         };
         let Ok(address) = listening else {
-            end(&mut child, launch.grace).await;
+            process.end(launch.grace).await;
             for drained in drains {
                 let _ = drained.await;
             }
             let last_words = words.text();
             return Err(StartError::Ended { last_words });
         };
-        let pid = child.id();
+        let pid = process.id();
         let (stop, stopped) = mpsc::channel(1);
         let (tell, death) = watch::channel(None);
-        let keeper = tokio::spawn(keep(child, stopped, tell, words, launch.grace));
+        let keeper = tokio::spawn(keep(process, stopped, tell, words, launch.grace));
         Ok(ManagedDaemon {
             address,
             token,
@@ -236,22 +232,22 @@ impl ManagedDaemon {
 
 impl Drop for ManagedDaemon {
     fn drop(&mut self) {
-        // The keeper owns the process, which is killed when it is dropped.
+        // The keeper owns the process, which ends with everything it started when it is dropped.
         self.keeper.abort();
     }
 }
 
 /// Watches a daemon until it is dead.
 async fn keep(
-    mut child: Child,
+    mut process: Process,
     mut stopped: mpsc::Receiver<()>,
     tell: watch::Sender<Option<Death>>,
     words: LastWords,
     grace: Duration,
 ) {
     let (status, asked_for) = tokio::select! {
-        status = child.wait() => (status.ok(), false),
-        Some(()) = stopped.recv() => (end(&mut child, grace).await, true),
+        status = process.wait() => (status, false),
+        Some(()) = stopped.recv() => (process.end(grace).await, true),
     };
     let last_words = words.text();
     tell.send_replace(Some(Death {

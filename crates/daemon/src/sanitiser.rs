@@ -10,19 +10,22 @@
 //! use daemon::connection::IdeEvent;
 //! use daemon::sanitiser::{Limits, Sanitiser};
 //!
-//! let sanitiser = Sanitiser::new(Limits::default());
+//! let mut sanitiser = Sanitiser::new(Limits::default());
 //! let event = IdeEvent::Interrupted { why: "no daemon answers at http://127.0.0.1:4170".into() };
-//! let told = sanitiser.sanitise(&event).unwrap();
-//! assert_eq!(serde_json::to_string(&told).unwrap(), r#"{"event":"interrupted"}"#);
+//! let told = sanitiser.sanitise(&event);
+//! assert_eq!(serde_json::to_string(&told).unwrap(), r#"[{"event":"interrupted"}]"#);
 //! ```
 
 mod app;
 mod pieces;
+mod secrets;
 
+use crate::address::Address;
 use crate::connection::{Closing, Departure, IdeEvent};
 use crate::session::TurnEnd;
 use crate::token::Token;
-use crate::wire::{MessageChunk, SessionUpdate, StopReason};
+use crate::wire::{SessionUpdate, StopReason};
+use secrets::Secrets;
 
 pub use app::{
     AppEvent, AppOption, AppQuestion, AppStep, AppTool, HostPath, Shown, Speaker, TurnResult,
@@ -54,16 +57,14 @@ impl Default for Limits {
 
 /// What stands where something had to be cut.
 const CUT: &str = "…";
-/// What stands where a secret stood.
-const HIDDEN: &str = "[hidden]";
 
-/// Decides what may leave this process.
+/// Decides what may leave this process. One for each listener of a connection, from its beginning.
 #[derive(Clone, Debug)]
 pub struct Sanitiser {
     limits: Limits,
-    token: Option<Token>,
-    /// The daemon's address, without the scheme.
-    authority: Option<String>,
+    secrets: Secrets,
+    /// Who spoke last, and the end of what was said that may be the beginning of a secret.
+    held: Option<(Speaker, String)>,
 }
 
 impl Sanitiser {
@@ -71,41 +72,87 @@ impl Sanitiser {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            token: None,
-            authority: None,
+            secrets: Secrets::default(),
+            held: None,
         }
     }
 
     /// Also hides this token and this address wherever they stand in a text: an agent can read its
     /// own environment, and say what it found.
     #[must_use]
-    pub fn hiding(mut self, token: Option<Token>, address: &crate::address::Address) -> Self {
-        self.token = token;
-        self.authority = Some(address.authority());
+    pub fn hiding(mut self, token: Option<Token>, address: &Address) -> Self {
+        let token = token.map(|it| it.expose().to_owned());
+        self.secrets = Secrets::new(token.into_iter().chain(address.spellings()));
         self
     }
 
-    /// What a page may know of an event; `None` if nothing.
-    pub fn sanitise(&self, event: &IdeEvent) -> Option<AppEvent> {
-        Some(match event {
-            IdeEvent::Connected(connected) => AppEvent::Connected {
-                daemon_version: self.lines(connected.capabilities.qwen_code_version.as_deref()),
-                workspace: self.path(&connected.capabilities.workspace_cwd, None),
-            },
+    /// What a page may know of an event, in order: nothing, or the event, after what was held back
+    /// of the text before it.
+    pub fn sanitise(&mut self, event: &IdeEvent) -> Vec<AppEvent> {
+        let mut told = Vec::new();
+        match event {
             IdeEvent::StartOver {
                 events,
                 busy,
                 incomplete,
                 ..
             } => {
-                let events = events.iter().filter_map(|event| self.sanitise(event));
-                AppEvent::StartOver {
-                    events: events.collect(),
+                // What was shown is replaced, and so is what was to be shown.
+                self.held = None;
+                let mut events: Vec<AppEvent> =
+                    events.iter().flat_map(|it| self.sanitise(it)).collect();
+                if !busy {
+                    events.extend(self.end_of_text());
+                }
+                told.push(AppEvent::StartOver {
+                    events,
                     busy: *busy,
                     incomplete: *incomplete,
-                }
+                });
             }
-            IdeEvent::Update { update, mine, .. } => self.update(update, *mine)?,
+            IdeEvent::Update { update, mine, .. } => match said(update, *mine) {
+                Some((speaker, text)) => self.say(speaker, text, &mut told),
+                None => self.tell(self.update(update), &mut told),
+            },
+            event => self.tell(self.event(event), &mut told),
+        }
+        told
+    }
+
+    /// Tells a piece of what somebody says, as far as it cannot be the beginning of a secret.
+    fn say(&mut self, speaker: Speaker, piece: &str, told: &mut Vec<AppEvent>) {
+        if self.held.as_ref().is_some_and(|(it, _)| *it != speaker) {
+            told.extend(self.end_of_text());
+        }
+        let (_, held) = self.held.get_or_insert_with(|| (speaker, String::new()));
+        let text = self.secrets.hide_in_pieces(held, piece);
+        let text = cut(text, self.limits.text);
+        if !text.is_empty() {
+            told.push(AppEvent::Said { speaker, text });
+        }
+    }
+
+    /// Tells an event, and before it what was held back if the text does not go on after it.
+    fn tell(&mut self, event: Option<AppEvent>, told: &mut Vec<AppEvent>) {
+        if event.as_ref().is_some_and(AppEvent::ends_text) {
+            told.extend(self.end_of_text());
+        }
+        told.extend(event);
+    }
+
+    fn end_of_text(&mut self) -> Option<AppEvent> {
+        let (speaker, held) = self.held.take()?;
+        let text = self.secrets.hide(&held);
+        (!text.is_empty()).then_some(AppEvent::Said { speaker, text })
+    }
+
+    /// What a page may know of an event that stands for itself.
+    fn event(&self, event: &IdeEvent) -> Option<AppEvent> {
+        Some(match event {
+            IdeEvent::Connected(connected) => AppEvent::Connected {
+                daemon_version: self.lines(connected.capabilities.qwen_code_version.as_deref()),
+                workspace: self.path(&connected.capabilities.workspace_cwd, None),
+            },
             IdeEvent::Asked(request) => self.asked(request),
             IdeEvent::Closed { request, how } => AppEvent::Closed {
                 request: self.line(request.as_str()),
@@ -180,20 +227,15 @@ impl Sanitiser {
                 },
                 can_reconnect: reason.can_reconnect(),
             },
-            IdeEvent::Other(_) => return None,
+            IdeEvent::CaughtUp => AppEvent::CaughtUp,
+            IdeEvent::StartOver { .. } | IdeEvent::Update { .. } | IdeEvent::Other(_) => {
+                return None;
+            }
         })
     }
 
-    fn update(&self, update: &SessionUpdate, mine: bool) -> Option<AppEvent> {
-        let said = |speaker, chunk: &MessageChunk| {
-            let text = self.clean(chunk.text(), self.limits.text);
-            (!text.is_empty()).then_some(AppEvent::Said { speaker, text })
-        };
+    fn update(&self, update: &SessionUpdate) -> Option<AppEvent> {
         Some(match update {
-            SessionUpdate::UserMessage(chunk) if mine => said(Speaker::Me, chunk)?,
-            SessionUpdate::UserMessage(chunk) => said(Speaker::Other, chunk)?,
-            SessionUpdate::AgentMessage(chunk) => said(Speaker::Agent, chunk)?,
-            SessionUpdate::AgentThought(chunk) => said(Speaker::Thought, chunk)?,
             SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => {
                 AppEvent::Tool(self.tool(call))
             }
@@ -222,7 +264,10 @@ impl Sanitiser {
                 used: usage.used,
                 size: usage.size,
             },
-            SessionUpdate::CurrentMode(_)
+            SessionUpdate::UserMessage(_)
+            | SessionUpdate::AgentMessage(_)
+            | SessionUpdate::AgentThought(_)
+            | SessionUpdate::CurrentMode(_)
             | SessionUpdate::SessionInfo(_)
             | SessionUpdate::Other(_) => return None,
         })
@@ -259,27 +304,32 @@ impl Sanitiser {
         text.map(|text| self.line(text))
     }
 
-    fn line(&self, text: &str) -> String {
+    /// A title, a name or an id that did not come in an event, as a page may see it.
+    pub fn line(&self, text: &str) -> String {
         self.clean(text, self.limits.line)
     }
 
     /// A text without what must not get out, cut to `limit` characters.
     fn clean(&self, text: &str, limit: usize) -> String {
-        let token = self
-            .token
-            .as_ref()
-            .map(Token::expose)
-            .filter(|it| !it.is_empty());
-        let mut clean = text.to_owned();
-        for secret in [token, self.authority.as_deref()].into_iter().flatten() {
-            if clean.contains(secret) {
-                clean = clean.replace(secret, HIDDEN);
-            }
-        }
-        if let Some((end, _)) = clean.char_indices().nth(limit) {
-            clean.truncate(end);
-            clean.push_str(CUT);
-        }
-        clean
+        cut(self.secrets.hide(text), limit)
     }
+}
+
+/// Who says what, if anybody says something.
+fn said(update: &SessionUpdate, mine: bool) -> Option<(Speaker, &str)> {
+    Some(match update {
+        SessionUpdate::UserMessage(chunk) if mine => (Speaker::Me, chunk.text()),
+        SessionUpdate::UserMessage(chunk) => (Speaker::Other, chunk.text()),
+        SessionUpdate::AgentMessage(chunk) => (Speaker::Agent, chunk.text()),
+        SessionUpdate::AgentThought(chunk) => (Speaker::Thought, chunk.text()),
+        _ => return None,
+    })
+}
+
+fn cut(mut text: String, limit: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(limit) {
+        text.truncate(end);
+        text.push_str(CUT);
+    }
+    text
 }

@@ -14,6 +14,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::json;
+
 /// The data of a frame may have this many bytes unless told otherwise.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
@@ -284,31 +286,27 @@ enum Field {
 
 impl Field {
     fn read(line: &[u8]) -> Field {
-        let (name, value) = match memchr::memchr(b':', line) {
-            Some(0) => return Field::Comment,
-            Some(at) => {
-                let blank = usize::from(line.get(at + 1) == Some(&b' '));
-                (&line[..at], at + 1 + blank)
-            }
-            None => (line, line.len()),
-        };
-        match name {
-            b"data" => Field::Data(value),
-            b"id" => Field::Id(number(&line[value..])),
-            _ => Field::Other,
+        if line.starts_with(b":") {
+            return Field::Comment;
+        }
+        if let Some(at) = value(line, b"data") {
+            return Field::Data(at);
+        }
+        match value(line, b"id") {
+            Some(at) => Field::Id(json::number(&line[at..])),
+            None => Field::Other,
         }
     }
 }
 
-/// A number as the daemon writes ids: decimal digits and nothing else.
-fn number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > 16 {
-        return None;
+/// Where the value of a line begins that is about `name`. A name alone has an empty value.
+fn value(line: &[u8], name: &[u8]) -> Option<usize> {
+    match line.strip_prefix(name)? {
+        [] => Some(line.len()),
+        [b':', b' ', ..] => Some(name.len() + 2),
+        [b':', ..] => Some(name.len() + 1),
+        _ => None,
     }
-    text.iter().try_fold(0, |number: u64, byte| {
-        byte.is_ascii_digit()
-            .then(|| number * 10 + u64::from(byte - b'0'))
-    })
 }
 
 #[cfg(test)]

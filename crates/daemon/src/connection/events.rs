@@ -117,8 +117,10 @@ pub enum IdeEvent {
         /// Why, for people.
         why: String,
     },
-    /// The daemon is back.
+    /// The daemon is back. What was missed follows, then [`IdeEvent::CaughtUp`].
     Restored,
+    /// Everything that had happened before has been told; what follows happens now.
+    CaughtUp,
     /// Something came that could not be read, or did not come at all. It is lost.
     Gap {
         /// What, for people.

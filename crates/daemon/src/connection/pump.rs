@@ -203,6 +203,7 @@ impl Pump {
             Body::ReplayComplete(_) => {
                 self.replaying = false;
                 self.check();
+                self.tell(IdeEvent::CaughtUp, 0).await;
             }
             Body::ModelSwitched(it) => self.model_is(it.model_id).await,
             Body::ApprovalModeChanged(it) => self.mode_is(it.next).await,

@@ -1,12 +1,13 @@
 //! A process that prints and has to end: what it said last, and how it is made to go.
 
 use std::collections::VecDeque;
+use std::io;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
-use tokio::process::Child;
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::oneshot;
 
 use crate::address::Address;
@@ -19,28 +20,68 @@ const LAST_LINES: usize = 20;
 /// Longer lines are cut, and taken in pieces.
 const LONGEST_LINE: u64 = 4096;
 
-/// Asks a process to end, and makes it after a while, with everything that it has started.
-pub(super) async fn end(child: &mut Child, grace: Duration) -> Option<ExitStatus> {
-    #[cfg(unix)]
-    if let Some(pid) = pid_of(child) {
-        use rustix::process::{Signal, kill_process, kill_process_group};
-        // It may have ended by itself a moment ago.
-        let _ = kill_process(pid, Signal::TERM);
-        if let Ok(status) = tokio::time::timeout(grace, child.wait()).await {
-            return status.ok();
-        }
-        let _ = kill_process_group(pid, Signal::KILL);
-        return child.wait().await.ok();
+/// A process with everything that it has started, in a group of their own. They end when this is
+/// dropped.
+pub(super) struct Process(Child);
+
+impl Process {
+    /// Starts a process. A group of its own has two uses: what a terminal sends to ours is not meant
+    /// for it, and what it starts can be ended with it.
+    pub(super) fn start(mut command: Command) -> io::Result<Process> {
+        #[cfg(unix)]
+        command.process_group(0);
+        command.kill_on_drop(true).spawn().map(Process)
     }
-    let _ = child.start_kill();
-    let _ = grace;
-    child.wait().await.ok()
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.0.id()
+    }
+
+    /// What it prints, and what it complains about.
+    pub(super) fn pipes(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.0.stdout.take(), self.0.stderr.take())
+    }
+
+    pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
+        self.0.wait().await.ok()
+    }
+
+    /// Asks it to end, and makes it after a while.
+    pub(super) async fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
+        #[cfg(unix)]
+        if let Some(pid) = self.pid() {
+            // It may have ended by itself a moment ago.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            if let Ok(status) = tokio::time::timeout(grace, self.0.wait()).await {
+                return status.ok();
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = grace;
+        self.kill();
+        self.wait().await
+    }
+
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        if let Some(pid) = self.pid() {
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
+        #[cfg(not(unix))]
+        let _ = self.0.start_kill();
+    }
+
+    /// Its process id, as long as it has not been waited for: then the number may be somebody else's.
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.0.id()?).ok()?)
+    }
 }
 
-/// Its process id, as long as it has not been waited for: then the number may be somebody else's.
-#[cfg(unix)]
-fn pid_of(child: &Child) -> Option<rustix::process::Pid> {
-    rustix::process::Pid::from_raw(i32::try_from(child.id()?).ok()?)
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 /// What a daemon printed last.

@@ -64,6 +64,30 @@ async fn one_that_does_not_want_to_end_is_made_to() {
 }
 
 #[tokio::test]
+async fn what_it_started_ends_with_it() {
+    let (folder, launch) = stand_in(&format!(
+        "sleep 600 & echo $! > agent; {LISTENS}; exec sleep 600"
+    ));
+    let daemon = start(launch).await.unwrap();
+    let agent = std::fs::read_to_string(folder.path().join("agent")).unwrap();
+    let agent = rustix::process::Pid::from_raw(agent.trim().parse().unwrap()).unwrap();
+    let is_there = || match std::fs::read_to_string(format!("/proc/{agent}/stat")) {
+        // One that is dead and that nobody has waited for is still listed.
+        Ok(stat) => !stat.contains(") Z "),
+        Err(_) => false,
+    };
+    assert!(is_there());
+    drop(daemon);
+    tokio::time::timeout(Duration::from_mins(1), async {
+        while is_there() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
 async fn its_death_is_reported_with_its_last_words() {
     let (_folder, launch) = stand_in(&format!("{LISTENS}; echo 'no more memory' >&2; exit 3"));
     let daemon = start(launch).await.unwrap();

@@ -108,7 +108,7 @@ pub struct AppStep {
 pub enum Speaker {
     /// The person here.
     Me,
-    /// A person at another client.
+    /// A person at another client, or at this one before it was started again.
     Other,
     /// The agent.
     Agent,
@@ -208,11 +208,44 @@ pub enum AppEvent {
     },
     Interrupted,
     Restored,
+    CaughtUp,
     Gap,
     Disconnected {
         reason: &'static str,
         can_reconnect: bool,
     },
+}
+
+impl AppEvent {
+    /// Whether what is said after it is another text. Before an event that is shown elsewhere, or not
+    /// at all, the text goes on.
+    pub(super) fn ends_text(&self) -> bool {
+        match self {
+            Self::Connected { .. }
+            | Self::StartOver { .. }
+            | Self::Said { .. }
+            | Self::Tool(_)
+            | Self::Plan { .. }
+            | Self::Asked { .. }
+            | Self::Declined { .. }
+            | Self::TurnEnded { .. }
+            | Self::Disconnected { .. } => true,
+            Self::Commands { .. }
+            | Self::Usage { .. }
+            | Self::Closed { .. }
+            | Self::VoteCounted { .. }
+            | Self::Queue { .. }
+            | Self::ModelChanged { .. }
+            | Self::ModelRefused { .. }
+            | Self::ModeChanged { .. }
+            | Self::Titled { .. }
+            | Self::Suggestion { .. }
+            | Self::Interrupted
+            | Self::Restored
+            | Self::CaughtUp
+            | Self::Gap => false,
+        }
+    }
 }
 
 /// How a turn ended.

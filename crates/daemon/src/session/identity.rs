@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
-use super::Shared;
+use super::shared::Shared;
 use crate::error::{DaemonError, Reason};
 use crate::wire::{ClientId, Restore};
 

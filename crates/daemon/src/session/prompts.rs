@@ -153,8 +153,8 @@ impl Prompts {
             },
             _ => return,
         };
-        if let Some(id) = id.as_ref().or(event.prompt_id()) {
-            self.settle(id, end);
+        if let Some(id) = id.or_else(|| event.prompt_id()) {
+            self.settle(&id, end);
         }
     }
 

@@ -23,7 +23,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::prompts::{from_record, without_record};
-use super::{End, HistoryCause, Shared, Update, count};
+use super::shared::{Shared, count};
+use super::{End, HistoryCause, Update};
 use crate::client::{ConnectReason, EventStream, Signal, Subscription};
 use crate::error::{DaemonError, Reason};
 use crate::event::{Body, Event};

@@ -7,6 +7,7 @@
 
 mod block;
 mod capabilities;
+mod choices;
 mod ids;
 mod names;
 mod permission;
@@ -19,6 +20,9 @@ pub use capabilities::{
     Capabilities, DaemonProcess, DaemonStatus, Health, Limits, PolicyInfo, ProtocolVersions,
     WorkspaceInfo,
 };
+pub use choices::{
+    ApprovalModeSet, ConfigState, Mode, ModeList, Model, ModelList, ModelSwitch, SessionContext,
+};
 pub use ids::{ClientId, Epoch, IdError, PromptId, RequestId, SessionId};
 pub use names::{
     ApprovalMode, InteractionKind, OptionKind, PermissionPolicy, PlanStatus, PromptTerminalKind,
@@ -29,8 +33,7 @@ pub use permission::{
     QuestionOption, Vote,
 };
 pub use sessions::{
-    ApprovalModeSet, ConfigState, Heartbeat, Loaded, Metadata, Mode, ModeList, Model, ModelList,
-    ModelSwitch, NewSession, Opened, PageRequest, PromptTerminal, Restore, SessionContext,
+    Heartbeat, Loaded, Metadata, NewSession, Opened, PageRequest, PromptTerminal, Restore,
     SessionPage, SessionSummary, Transcript, TranscriptRequest,
 };
 pub use turns::{Accepted, Admission, PendingPrompt, PromptRequest, TurnErrorInfo, TurnStatus};

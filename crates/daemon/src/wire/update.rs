@@ -1,11 +1,11 @@
 //! The variants of `session_update`: what the agent says and does.
 
-use serde::de::DeserializeOwned;
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::{Error, Value};
 
 use super::{ApprovalMode, ContentBlock, PlanStatus, Rest, ToolContent, ToolKind, ToolStatus};
+use crate::json::{self, Fields};
 
 /// One step of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,24 +36,13 @@ pub enum SessionUpdate {
 
 impl SessionUpdate {
     /// Reads the data of a `session_update`: nested as streams send it, or flat as transcripts do.
-    pub(crate) fn read(data: &str) -> Result<Self, serde_json::Error> {
-        #[derive(Deserialize)]
-        struct Nested<'a> {
-            #[serde(borrow)]
-            update: Option<&'a RawValue>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Tag {
-            session_update: String,
-        }
-        let nested: Nested = serde_json::from_str(data)?;
-        let update = nested.update.map_or(data, RawValue::get);
-        let tag: Tag = serde_json::from_str(update)?;
-        match tag.session_update.as_str() {
-            "user_message_chunk" => read(update, Self::UserMessage),
-            "agent_message_chunk" => read(update, Self::AgentMessage),
-            "agent_thought_chunk" => read(update, Self::AgentThought),
+    pub(crate) fn read(data: &str) -> Result<Self, Error> {
+        let update = Fields::of(data)?.find("update")?.unwrap_or(data);
+        let pieces = Pieces::of(update)?;
+        match &*json::string(pieces.tag)? {
+            USER => pieces.chunk().map(Self::UserMessage),
+            AGENT => pieces.chunk().map(Self::AgentMessage),
+            THOUGHT => pieces.chunk().map(Self::AgentThought),
             "tool_call" => read(update, Self::ToolCall),
             "tool_call_update" => read(update, Self::ToolCallUpdate),
             "plan" => read(update, Self::Plan),
@@ -66,11 +55,11 @@ impl SessionUpdate {
     }
 
     /// The update as an object again.
-    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+    pub fn to_value(&self) -> Result<Value, Error> {
         match self {
-            Self::UserMessage(it) | Self::AgentMessage(it) | Self::AgentThought(it) => {
-                serde_json::to_value(it)
-            }
+            Self::UserMessage(it) => it.to_value(USER),
+            Self::AgentMessage(it) => it.to_value(AGENT),
+            Self::AgentThought(it) => it.to_value(THOUGHT),
             Self::ToolCall(it) | Self::ToolCallUpdate(it) => serde_json::to_value(it),
             Self::Plan(it) => serde_json::to_value(it),
             Self::AvailableCommands(it) => serde_json::to_value(it),
@@ -82,23 +71,77 @@ impl SessionUpdate {
     }
 }
 
-fn read<T: DeserializeOwned>(
-    update: &str,
+/// What tells the variants apart, and the names of those that are read by hand.
+const TAG: &str = "sessionUpdate";
+const USER: &str = "user_message_chunk";
+const AGENT: &str = "agent_message_chunk";
+const THOUGHT: &str = "agent_thought_chunk";
+
+/// The object that `update` begins with.
+fn read<'a, T: Deserialize<'a>>(
+    update: &'a str,
     variant: fn(T) -> SessionUpdate,
-) -> Result<SessionUpdate, serde_json::Error> {
-    serde_json::from_str(update).map(variant)
+) -> Result<SessionUpdate, Error> {
+    let mut reader = serde_json::Deserializer::from_str(update);
+    T::deserialize(&mut reader).map(variant)
+}
+
+/// The fields of an update, as JSON. Most of what a daemon sends are messages in small pieces, so
+/// those are put together from here rather than read a second time.
+struct Pieces<'a> {
+    tag: &'a str,
+    content: Option<&'a str>,
+    meta: Option<&'a str>,
+    rest: Vec<json::Field<'a>>,
+}
+
+impl<'a> Pieces<'a> {
+    /// The fields of the object that `update` begins with.
+    fn of(update: &'a str) -> Result<Self, Error> {
+        let (mut tag, mut content, mut meta, mut rest) = (None, None, None, Vec::new());
+        for field in Fields::starting(update)? {
+            let (name, value) = field?;
+            match name {
+                TAG => tag = Some(value),
+                "content" => content = Some(value),
+                "_meta" => meta = Some(value),
+                _ => rest.push((name, value)),
+            }
+        }
+        Ok(Self {
+            tag: tag.ok_or_else(|| Error::missing_field(TAG))?,
+            content,
+            meta,
+            rest,
+        })
+    }
+
+    fn chunk(self) -> Result<MessageChunk, Error> {
+        let content = self
+            .content
+            .ok_or_else(|| Error::missing_field("content"))?;
+        let meta = self.meta.map(serde_json::from_str).transpose()?;
+        let mut rest = Rest::new();
+        for (name, value) in self.rest {
+            let name = json::string(&format!("\"{name}\""))?.into_owned();
+            rest.insert(name, serde_json::from_str(value)?);
+        }
+        Ok(MessageChunk {
+            content: ContentBlock::read(content)?,
+            meta: meta.flatten(),
+            rest,
+        })
+    }
 }
 
 /// A piece of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageChunk {
     /// The piece. An empty text at the end of a model call carries the usage in `meta`.
     pub content: ContentBlock,
     /// Where it comes from, what it cost.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Rest>,
     /// Everything else.
-    #[serde(flatten)]
     pub rest: Rest,
 }
 
@@ -111,6 +154,16 @@ impl MessageChunk {
     /// Where the chunk comes from, if the daemon says so (`bridge-echo`, `slash_command`, …).
     pub fn source(&self) -> Option<&str> {
         self.meta.as_ref()?.get("source")?.as_str()
+    }
+
+    fn to_value(&self, variant: &str) -> Result<Value, Error> {
+        let mut fields = self.rest.clone();
+        fields.insert(TAG.into(), variant.into());
+        fields.insert("content".into(), serde_json::to_value(&self.content)?);
+        if let Some(meta) = &self.meta {
+            fields.insert("_meta".into(), meta.clone().into());
+        }
+        Ok(Value::Object(fields))
     }
 }
 

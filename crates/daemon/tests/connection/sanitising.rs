@@ -1,7 +1,7 @@
 //! What leaves the process holds nothing that must stay.
 
 use daemon::connection::{IdeConnection, IdeEvent, Options};
-use daemon::sanitiser::{AppEvent, Limits, Sanitiser};
+use daemon::sanitiser::{AppEvent, Limits, Sanitiser, Speaker};
 use daemon::{Address, Parting, Token};
 use serde_json::{Value, json};
 
@@ -153,7 +153,7 @@ async fn nothing_secret_reaches_a_page_whatever_the_daemon_sends() {
         daemon.emit(kind, poison(data));
     }
     let address = Address::local(daemon.port);
-    let sanitiser = Sanitiser::new(Limits::default()).hiding(Token::new(TOKEN).ok(), &address);
+    let mut sanitiser = Sanitiser::new(Limits::default()).hiding(Token::new(TOKEN).ok(), &address);
     let mut told = Vec::new();
     loop {
         let event = next(&mut events).await;
@@ -214,14 +214,55 @@ async fn long_texts_and_lists_are_cut() {
         line: 5,
         entries: 10,
     };
-    let sanitiser = Sanitiser::new(limits);
-    let event = loop {
-        if let Some(event) = sanitiser.sanitise(&next(&mut events).await) {
-            break event;
+    let mut sanitiser = Sanitiser::new(limits);
+    let steps = loop {
+        let told = sanitiser.sanitise(&next(&mut events).await);
+        if let Some(AppEvent::Plan { steps }) = told.into_iter().next() {
+            break steps;
         }
     };
-    let AppEvent::Plan { steps } = event else {
-        panic!("{event:?}")
-    };
     assert_eq!((steps.len(), steps[9].text.as_str()), (10, "ééééé…"));
+}
+
+/// What a page shows of a turn in which the agent says these pieces, with a title in between.
+async fn shown(pieces: &[&str]) -> Vec<(Speaker, String)> {
+    let daemon = daemon().await;
+    let (_connection, mut events) = connected(&daemon).await;
+    for piece in pieces {
+        daemon.say(piece);
+        daemon.emit(
+            "session_metadata_updated",
+            json!({"displayName": "A title"}),
+        );
+    }
+    daemon.emit(
+        "turn_complete",
+        json!({"promptId": "p", "stopReason": "end_turn"}),
+    );
+    let address = Address::local(daemon.port);
+    let mut sanitiser = Sanitiser::new(Limits::default()).hiding(Token::new(TOKEN).ok(), &address);
+    let mut shown: Vec<(Speaker, String)> = Vec::new();
+    loop {
+        for told in sanitiser.sanitise(&next(&mut events).await) {
+            match told {
+                AppEvent::Said { speaker, text } => match shown.last_mut() {
+                    Some((last, said)) if *last == speaker => said.push_str(&text),
+                    _ => shown.push((speaker, text)),
+                },
+                AppEvent::TurnEnded { .. } => return shown,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_secret_in_pieces_is_hidden_and_nothing_else_is_lost() {
+    let (first, second) = TOKEN.split_at(3);
+    let pieces = ["it is ", first, second, ", I say: ", &TOKEN[..1]];
+    let text = format!("it is [hidden], I say: {}", &TOKEN[..1]);
+    assert_eq!(shown(&pieces).await, [(Speaker::Agent, text)]);
+    let letters: Vec<String> = TOKEN.chars().map(String::from).collect();
+    let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+    assert_eq!(shown(&letters).await, [(Speaker::Agent, "[hidden]".into())]);
 }

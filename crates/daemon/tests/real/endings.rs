@@ -135,7 +135,7 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
 }
 
 /// Waits until the transcript on disk has this text.
-async fn written_down(session: &Session, text: &str) {
+pub(crate) async fn written_down(session: &Session, text: &str) {
     let looking = async {
         loop {
             let page = session.transcript(&TranscriptRequest::default()).await;

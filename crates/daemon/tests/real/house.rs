@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
 use daemon::{
-    Address, Backoff, Body, DaemonClient, Jitter, Session, Settings, Token, Turn, TurnEnd, Update,
-    Updates,
+    Address, Backoff, Body, DaemonClient, Jitter, Reason, Session, Settings, Token, Turn, TurnEnd,
+    Update, Updates,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::Clients;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -36,11 +36,21 @@ pub(crate) struct House {
 impl House {
     /// A machine with a running daemon, or `None` if there is nothing to run.
     pub(crate) async fn open(flags: &[&str]) -> Option<House> {
+        Self::with(flags, &json!({})).await
+    }
+
+    /// The same, with settings of the workspace.
+    pub(crate) async fn with(flags: &[&str], workspace: &Value) -> Option<House> {
         let clients = Clients::find()?;
         let folder = tempfile::tempdir().unwrap();
         let model = Model::start().await;
         fs::create_dir_all(folder.path().join("home/.qwen")).unwrap();
-        fs::create_dir_all(folder.path().join("workspace")).unwrap();
+        fs::create_dir_all(folder.path().join("workspace/.qwen")).unwrap();
+        fs::write(
+            folder.path().join("workspace/.qwen/settings.json"),
+            workspace.to_string(),
+        )
+        .unwrap();
         let url = format!("http://127.0.0.1:{}/v1", model.port);
         let provider =
             |id: &str| json!({"id": id, "name": id, "envKey": "OPENAI_API_KEY", "baseUrl": url});
@@ -64,14 +74,32 @@ impl House {
         .unwrap();
         let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
         let (daemon, port) = start(&clients, folder.path(), model.port, 0, &flags).await;
-        Some(House {
+        let house = House {
             clients,
             folder,
             model,
             flags,
             daemon,
             port,
-        })
+        };
+        house.wait_for_the_agent().await;
+        Some(house)
+    }
+
+    /// Waits until the daemon has its agent. It gives one ten seconds to start, which is not enough on
+    /// a machine that is busy enough, and says that one may try again.
+    async fn wait_for_the_agent(&self) {
+        let client = self.client();
+        let tried = tokio::time::timeout(5 * PATIENCE, async {
+            loop {
+                match client.create_session(&thread()).await {
+                    Ok(opened) => return client.close_session(&opened.session_id, None).await,
+                    Err(error) if error.reason().is_some_and(Reason::is_temporary) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        });
+        tried.await.expect("the agent starts").unwrap();
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
@@ -108,10 +136,20 @@ impl House {
 
     /// Starts the daemon again in the same home, on the same port.
     pub(crate) async fn start_again(&mut self) {
+        let before = self.port;
+        self.start_on(before).await;
+        assert_eq!(before, self.port, "somebody else took the port");
+    }
+
+    /// Starts the daemon again in the same home, on any port.
+    pub(crate) async fn start_elsewhere(&mut self) {
+        self.start_on(0).await;
+    }
+
+    async fn start_on(&mut self, port: u16) {
         let (folder, model) = (self.folder.path(), self.model.port);
-        let (daemon, port) = start(&self.clients, folder, model, self.port, &self.flags).await;
-        assert_eq!(port, self.port, "somebody else took the port");
-        self.daemon = daemon;
+        let (daemon, port) = start(&self.clients, folder, model, port, &self.flags).await;
+        (self.daemon, self.port) = (daemon, port);
     }
 
     /// Kills the agent process behind the daemon.

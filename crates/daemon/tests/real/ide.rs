@@ -5,11 +5,12 @@ use std::fs;
 use daemon::connection::{
     Answer, Closing, Conversation, Departure, IdeConnection, IdeEvent, IdeEvents, Options, Request,
 };
-use daemon::wire::{ApprovalMode, Outcome, SessionUpdate, StopReason, Vote};
+use daemon::wire::{ApprovalMode, Outcome, SessionUpdate, Vote};
 use daemon::{Address, Parting, Token, TurnEnd};
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::conversations::complete;
 use crate::house::{House, PATIENCE, TOKEN, settings};
 use crate::model::Reply;
 
@@ -50,7 +51,7 @@ pub(crate) async fn first<T>(
     picked.unwrap_or_else(|_| panic!("waited in vain for {what}; seen: {seen:#?}"))
 }
 
-async fn asked(events: &mut IdeEvents) -> Request {
+pub(crate) async fn asked(events: &mut IdeEvents) -> Request {
     let pick = |event: &IdeEvent| match event {
         IdeEvent::Asked(request) => Some((**request).clone()),
         _ => None,
@@ -58,7 +59,7 @@ async fn asked(events: &mut IdeEvents) -> Request {
     first(events, "a request", pick).await
 }
 
-async fn closed(events: &mut IdeEvents) -> Closing {
+pub(crate) async fn closed(events: &mut IdeEvents) -> Closing {
     let pick = |event: &IdeEvent| match event {
         IdeEvent::Closed { how, .. } => Some(how.clone()),
         _ => None,
@@ -82,12 +83,6 @@ async fn turn(events: &mut IdeEvents) -> (String, TurnEnd) {
     };
     let end = first(events, "the end of a turn", pick).await;
     (text.into_inner(), end)
-}
-
-fn complete() -> TurnEnd {
-    TurnEnd::Complete {
-        stop_reason: StopReason::EndTurn,
-    }
 }
 
 #[tokio::test]

@@ -12,11 +12,15 @@
 )]
 
 mod conversations;
+mod crowds;
 mod endings;
+mod examples;
 mod house;
 mod ide;
 mod interruptions;
 mod model;
 mod permissions;
 mod setups;
+mod silences;
+mod soak;
 mod tunnel;

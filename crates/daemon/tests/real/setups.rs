@@ -38,9 +38,11 @@ async fn models_modes_and_what_a_page_sees_of_it() {
         .unwrap();
     let address = Address::local(house.port);
     let sanitiser = Sanitiser::new(Limits::default()).hiding(Token::new(TOKEN).ok(), &address);
+    let sanitiser = std::cell::RefCell::new(sanitiser);
     let told = std::cell::RefCell::new(Vec::new());
     let mode = |event: &IdeEvent| {
-        told.borrow_mut().extend(sanitiser.sanitise(event));
+        told.borrow_mut()
+            .extend(sanitiser.borrow_mut().sanitise(event));
         matches!(event, IdeEvent::ModeChanged { mode } if *mode == ApprovalMode::Plan).then_some(())
     };
     first(&mut events, "the mode", mode).await;

@@ -100,11 +100,11 @@ fn check_event(name: &str, event: &Event, original: &Value) {
     assert_eq!(event.id(), original["id"].as_u64(), "{name}");
     assert_eq!(event.kind(), original["type"], "{name}");
     assert_eq!(
-        event.prompt_id().map(ToString::to_string).as_deref(),
+        event.prompt_id().map(String::from).as_deref(),
         original["promptId"].as_str()
     );
     assert_eq!(
-        event.originator().map(ToString::to_string).as_deref(),
+        event.originator().map(String::from).as_deref(),
         original["originatorClientId"].as_str()
     );
     assert!(event.is_known(), "{name}: {event:?}");

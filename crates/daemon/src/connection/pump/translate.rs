@@ -48,19 +48,19 @@ impl Pump {
             },
             Body::SessionUpdate(update) => IdeEvent::Update {
                 update,
-                prompt: event.prompt_id().cloned(),
-                mine: event.originator().is_some_and(|it| self.is_us(it)),
+                prompt: event.prompt_id(),
+                mine: event.originator().is_some_and(|it| self.is_us(&it)),
             },
             Body::TurnComplete(turn) => IdeEvent::TurnEnded {
                 background: turn.rest.contains_key("backgroundTurn"),
-                prompt: turn.prompt_id.or_else(|| event.prompt_id().cloned()),
+                prompt: turn.prompt_id.or_else(|| event.prompt_id()),
                 end: TurnEnd::Complete {
                     stop_reason: turn.stop_reason.unwrap_or(StopReason::EndTurn),
                 },
             },
             Body::TurnError(turn) => IdeEvent::TurnEnded {
                 background: turn.rest.contains_key("backgroundTurn"),
-                prompt: turn.prompt_id.or_else(|| event.prompt_id().cloned()),
+                prompt: turn.prompt_id.or_else(|| event.prompt_id()),
                 end: TurnEnd::Failed {
                     message: turn.message,
                     code: turn.code,

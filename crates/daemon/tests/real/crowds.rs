@@ -1,0 +1,110 @@
+//! Several people in one conversation, under each rule of whose vote counts.
+
+use daemon::connection::{
+    Answer, Answered, Closing, Conversation, IdeConnection, IdeEvent, IdeEvents, Options,
+};
+use daemon::wire::{Outcome, PermissionPolicy, Vote};
+use daemon::{DaemonError, Reason};
+use serde_json::json;
+
+use crate::house::House;
+use crate::ide::{asked, closed, connected, first, options};
+use crate::model::Reply;
+
+/// A house where the workspace has this rule, and two people in one conversation.
+struct Crowd {
+    house: House,
+    first: (IdeConnection, IdeEvents),
+    second: (IdeConnection, IdeEvents),
+}
+
+impl Crowd {
+    async fn under(policy: &PermissionPolicy) -> Option<Crowd> {
+        let settings = json!({"policy": {"permissionStrategy": policy}});
+        let house = House::with(&[], &settings).await?;
+        let first = connected(&house).await;
+        let (connection, events) = IdeConnection::new();
+        let same = Options {
+            conversation: Conversation::Known(first.0.session().unwrap()),
+            ..options(&house)
+        };
+        let told = connection.connect(same).await.unwrap();
+        let rule = told.capabilities.policy.unwrap().permission;
+        assert_eq!(rule.as_ref(), Some(policy));
+        let file = house.workspace().join("made.txt");
+        let write = Reply::call("write_file", json!({"file_path": file, "content": "made"}));
+        house.model.on("WRITE", vec![write, Reply::text("written")]);
+        let second = (connection, events);
+        Some(Crowd {
+            house,
+            first,
+            second,
+        })
+    }
+
+    fn is_made(&self) -> bool {
+        self.house.workspace().join("made.txt").exists()
+    }
+}
+
+fn taken(answered: &Answered) -> bool {
+    answered.vote == Vote::Taken && matches!(answered.outcome, Outcome::Selected { .. })
+}
+
+#[tokio::test]
+async fn only_who_prompted_may_vote_if_one_is_designated() {
+    let Some(mut crowd) = Crowd::under(&PermissionPolicy::Designated).await else {
+        return;
+    };
+    let (mine, others) = (&mut crowd.first, &mut crowd.second);
+    mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
+    let request = asked(&mut others.1).await;
+    let refused = others.0.answer(&request.id, &Answer::Allow).await;
+    let reason = match &refused {
+        Err(daemon::connection::CallError::Daemon(error)) => DaemonError::reason(error),
+        _ => None,
+    };
+    assert_eq!(reason, Some(Reason::VoteForbidden), "{refused:?}");
+    let request = asked(&mut mine.1).await;
+    let answered = mine.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    assert!(taken(&answered), "{answered:?}");
+    assert!(matches!(closed(&mut mine.1).await, Closing::Mine(_)));
+    assert!(matches!(closed(&mut others.1).await, Closing::Elsewhere(_)));
+    first(&mut mine.1, "the end of the turn", ended).await;
+    assert!(crowd.is_made());
+}
+
+#[tokio::test]
+async fn all_have_to_agree_if_there_must_be_a_consensus() {
+    let Some(mut crowd) = Crowd::under(&PermissionPolicy::Consensus).await else {
+        return;
+    };
+    let (mine, others) = (&mut crowd.first, &mut crowd.second);
+    mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
+    let request = asked(&mut mine.1).await;
+    asked(&mut others.1).await;
+    let answered = mine.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    assert!(taken(&answered), "{answered:?}");
+    let counted = |event: &IdeEvent| match event {
+        IdeEvent::VoteCounted {
+            received, needed, ..
+        } => Some((*received, *needed)),
+        _ => None,
+    };
+    let (received, _) = first(&mut others.1, "a counted vote", counted).await;
+    assert_eq!(received, Some(1));
+    assert!(
+        !others.0.pending().is_empty(),
+        "it is still open for others"
+    );
+    let answered = others.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    assert!(taken(&answered), "{answered:?}");
+    closed(&mut mine.1).await;
+    closed(&mut others.1).await;
+    first(&mut mine.1, "the end of the turn", ended).await;
+    assert!(crowd.is_made());
+}
+
+fn ended(event: &IdeEvent) -> Option<()> {
+    matches!(event, IdeEvent::TurnEnded { .. }).then_some(())
+}

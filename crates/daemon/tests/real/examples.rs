@@ -1,0 +1,47 @@
+//! The example of the documentation, run as it stands.
+
+use std::process::Stdio;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use crate::house::{House, PATIENCE, TOKEN};
+use crate::model::Reply;
+
+#[tokio::test]
+async fn the_chat_of_the_documentation() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let file = house.workspace().join("made.txt");
+    let write = Reply::call("write_file", json!({"file_path": file, "content": "made"}));
+    house
+        .model
+        .on("WRITE", vec![write, Reply::text("Written, as you said.")]);
+    // Cargo builds the examples along with the tests, into the folder beside theirs.
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().unwrap().parent().unwrap();
+    let mut chat = Command::new(built.join("examples/chat"))
+        .arg("please WRITE")
+        .current_dir(house.workspace())
+        .env("QWEN_SERVER_TOKEN", TOKEN)
+        .env(
+            "QWEN_IDE_DAEMON_URL",
+            format!("http://127.0.0.1:{}", house.port),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    // Whoever is asked reads the line when it is their turn.
+    chat.stdin.take().unwrap().write_all(b"y\n").await.unwrap();
+    let output = tokio::time::timeout(PATIENCE, chat.wait_with_output());
+    let output = output.await.expect("the chat ends").unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("made.txt"), "{text}");
+    assert!(text.contains("Written, as you said."), "{text}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "made");
+}

@@ -1,0 +1,152 @@
+//! Streams that are quiet, slow or late.
+
+use std::time::Duration;
+
+use daemon::client::{Cursor, Signal, Subscription};
+use daemon::connection::IdeEvent;
+use daemon::wire::SessionUpdate;
+use serde_json::json;
+
+use crate::conversations::complete;
+use crate::house::{House, PATIENCE, Screen, end_of};
+use crate::ide::{asked, connected, first};
+use crate::model::Reply;
+
+#[tokio::test]
+async fn a_quiet_stream_shows_that_it_lives() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let (session, _updates) = house.session().await;
+    let mut stream = house
+        .client()
+        .events(session.id(), &Subscription::default(), None)
+        .await
+        .unwrap();
+    // It is told every 15 seconds. The list of commands may still be on its way before.
+    loop {
+        match stream.next(PATIENCE).await.unwrap() {
+            Some(Signal::Heartbeat) => return,
+            Some(Signal::Event(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    // Far more than the sockets between us hold.
+    let pieces: Vec<String> = (0..2_500)
+        .map(|piece| format!("{piece} {}\n", "flood ".repeat(1_400)))
+        .collect();
+    let text = pieces.concat();
+    house.model.on("FLOOD", vec![Reply::Text(pieces)]);
+    let (session, mut updates) = house.session().await;
+    let stalled = Subscription {
+        cursor: Some(Cursor::default()),
+        max_queued: Some(16),
+        ..Subscription::default()
+    };
+    let mut stalled = house
+        .client()
+        .events(session.id(), &stalled, None)
+        .await
+        .unwrap();
+    let turn = session.prompt(&"FLOOD please".into()).await.unwrap();
+    let mut screen = Screen::default();
+    screen.event(&mut updates, "turn_complete").await;
+    assert_eq!(end_of(turn).await, complete());
+    assert!(screen.text == text, "{} bytes", screen.text.len());
+    // What it gets is only the beginning, and then the end of the line.
+    let mut ends = 0;
+    while let Ok(Some(signal)) = stalled.next(PATIENCE).await {
+        if let Signal::Event(event) = signal {
+            ends += usize::from(event.kind() == "turn_complete");
+        }
+    }
+    assert_eq!(ends, 0);
+}
+
+#[tokio::test]
+async fn a_background_agent_goes_on_after_the_turn() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let (inner, held) = Reply::held();
+    let agent = json!({"description": "sub task", "prompt": "please INNER", "subagent_type": "general-purpose"});
+    let turns = vec![Reply::call("agent", agent), Reply::text("it works")];
+    house.model.on("OUTER", turns);
+    house.model.on("INNER", vec![held]);
+    let (connection, mut events) = connected(&house).await;
+    let sent = connection
+        .send_prompt(&"please OUTER".into())
+        .await
+        .unwrap();
+    let request = asked(&mut events).await;
+    let yes = daemon::connection::Answer::Allow;
+    connection.answer(&request.id, &yes).await.unwrap();
+    let prompt = sent.id().cloned();
+    assert_eq!(sent.end().await, complete());
+    let ours = |event: &IdeEvent| match event {
+        IdeEvent::TurnEnded { prompt, .. } => Some(prompt.clone()),
+        _ => None,
+    };
+    assert_eq!(first(&mut events, "our turn", ours).await, prompt);
+    // Our turn is over, and the other agent has not said a word yet.
+    inner.send("from the background".into()).unwrap();
+    drop(inner);
+    let later = |event: &IdeEvent| match event {
+        IdeEvent::Update {
+            update: SessionUpdate::AgentMessage(chunk),
+            ..
+        } if !chunk.text().is_empty() => Some(()),
+        _ => None,
+    };
+    first(&mut events, "news after the turn", later).await;
+    let background = |event: &IdeEvent| match event {
+        IdeEvent::TurnEnded {
+            background: true,
+            prompt: other,
+            ..
+        } => Some(*other != prompt),
+        _ => None,
+    };
+    assert!(first(&mut events, "the background turn", background).await);
+}
+
+#[tokio::test]
+async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() {
+    let Some(mut house) = House::open(&[]).await else {
+        return;
+    };
+    house.model.on("BEFORE", vec![Reply::text("said before")]);
+    house.model.on("AFTER", vec![Reply::text("said after")]);
+    let (session, mut updates) = house.session().await;
+    let mut screen = Screen::default();
+    let turn = session.prompt(&"BEFORE".into()).await.unwrap();
+    screen.event(&mut updates, "turn_complete").await;
+    end_of(turn).await;
+    crate::endings::written_down(&session, "said before").await;
+    let state = session.resume_state();
+    drop((session, updates));
+    house.end(rustix::process::Signal::TERM).await;
+    house.start_elsewhere().await;
+    let settings = daemon::Settings {
+        give_up_after: Duration::from_mins(3),
+        ..crate::house::settings()
+    };
+    let client = house.client();
+    let (session, mut updates) = daemon::Session::resume(client, &state, settings)
+        .await
+        .unwrap();
+    let mut screen = Screen::default();
+    let history = |screen: &Screen, _: &daemon::Update| screen.text == "said before";
+    screen.watch(&mut updates, "the history", history).await;
+    let turn = session.prompt(&"AFTER".into()).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    let both = |screen: &Screen, _: &daemon::Update| screen.text == "said beforesaid after";
+    screen.watch(&mut updates, "both", both).await;
+}
