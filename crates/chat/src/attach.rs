@@ -1,0 +1,180 @@
+//! What goes with a prompt: files of the workspace, and what the person has selected.
+//!
+//! Everything passes the same privacy filter as the context of any agent.
+
+use std::path::{Path, PathBuf};
+
+use companion::desk::Desk;
+use daemon::wire::ContentBlock;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use serde::Deserialize;
+use workbench::{Place, Sight};
+
+use crate::trouble::Trouble;
+
+/// The largest file that travels with a prompt.
+const LARGEST: u64 = 1 << 20;
+/// How many files may.
+const MOST: usize = 32;
+
+/// Everything but what needs no escape in a path.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What the person says, and what goes with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prompt {
+    /// What they say.
+    pub text: String,
+    /// Files of the workspace: absolute, or seen from its first folder.
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
+    /// Whether what they have selected goes with it.
+    #[serde(default)]
+    pub selection: bool,
+    /// Whether `@path` and `@selection` in the text attach what they name, where it exists.
+    #[serde(default)]
+    pub mentions: bool,
+}
+
+impl Prompt {
+    /// The prompt as the daemon takes it.
+    pub(crate) async fn blocks(mut self, desk: &Desk) -> Result<Vec<ContentBlock>, Trouble> {
+        if self.mentions {
+            self.attach_mentions(desk).await;
+        }
+        if self.text.trim().is_empty() {
+            return Err(Trouble::new("empty", "there is nothing to say"));
+        }
+        if self.files.len() > MOST {
+            let why = format!("at most {MOST} files can go with a prompt");
+            return Err(Trouble::new("too_many", why));
+        }
+        let mut attached = Vec::new();
+        if self.selection {
+            attached.extend(selection(desk));
+        }
+        for file in self.files {
+            attached.push(attach(desk, file).await?);
+        }
+        let mut text = self.text;
+        if !attached.is_empty() {
+            // The daemon puts the names of what is attached right behind the text.
+            text.push_str("\n\n");
+        }
+        let mut blocks = vec![ContentBlock::text(text)];
+        blocks.append(&mut attached);
+        Ok(blocks)
+    }
+}
+
+impl Prompt {
+    /// Takes up what the text names. What is no file here is only text.
+    async fn attach_mentions(&mut self, desk: &Desk) {
+        let roots = desk.ask(|state| state.workbench().roots().to_vec()).await;
+        let Some(root) = roots.unwrap_or_default().into_iter().next() else {
+            return;
+        };
+        for name in mentioned(&self.text) {
+            if name == "selection" {
+                self.selection = true;
+            } else if root.join(name).is_file() {
+                self.files.push(name.into());
+            }
+        }
+        self.files.sort();
+        self.files.dedup();
+    }
+}
+
+/// The words after `@`, without the punctuation of a sentence at their end.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace();
+    words.filter_map(|word| {
+        let name = word.strip_prefix('@')?;
+        let name = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+        (!name.is_empty()).then_some(name)
+    })
+}
+
+/// What the person has selected, as agents may see it.
+fn selection(desk: &Desk) -> Option<ContentBlock> {
+    let published = desk.context().borrow().clone();
+    let file = published.context.files.into_iter().next()?;
+    let text = file.active?.selection?;
+    Some(resource(&file.path, text))
+}
+
+async fn attach(desk: &Desk, file: PathBuf) -> Result<ContentBlock, Trouble> {
+    let name = file.display().to_string();
+    let gone = |_| Trouble::new("over", "the companion is shutting down");
+    let roots = desk.ask(|state| state.workbench().roots().to_vec()).await;
+    let roots = roots.map_err(gone)?;
+    let path = roots.first().map_or(file.clone(), |root| root.join(&file));
+    let cannot = |why: &str| Trouble::new("not_attached", format!("cannot attach {name}: {why}"));
+    let found = tokio::task::spawn_blocking(move || companion::locate(&path, &roots)).await;
+    let Ok(Ok(place)) = found else {
+        return Err(cannot("there is no such file"));
+    };
+    let judged = place.clone();
+    let sight = desk.ask(move |state| state.workbench().judge(&judged));
+    if let Sight::HeldBack(reason) = sight.await.map_err(gone)? {
+        return Err(cannot(&reason.to_string()));
+    }
+    let read = tokio::task::spawn_blocking(move || read(place)).await;
+    match read {
+        Ok(Ok((place, text))) => Ok(resource(&place.path, text)),
+        Ok(Err(why)) => Err(cannot(&why)),
+        Err(_) => Err(cannot("it could not be read")),
+    }
+}
+
+fn read(place: Place) -> Result<(Place, String), String> {
+    let facts = std::fs::metadata(&place.real).map_err(|error| error.to_string())?;
+    if !facts.is_file() {
+        return Err("it is not a file".into());
+    }
+    if facts.len() > LARGEST {
+        return Err("it is larger than 1 MiB".into());
+    }
+    let bytes = std::fs::read(&place.real).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    Ok((place, text))
+}
+
+fn resource(path: &Path, text: String) -> ContentBlock {
+    ContentBlock::resource(uri(path), "text/plain", text)
+}
+
+/// The `file:` URI of a path. What cannot stand in one is escaped.
+fn uri(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    format!("file://{}", percent_encode(bytes, ESCAPED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_text_names() {
+        let text = "compare @src/a.rs with @b.rs, and @selection. Mail a@b.c, @ and @.";
+        let names: Vec<_> = mentioned(text).collect();
+        assert_eq!(names, ["src/a.rs", "b.rs", "selection"]);
+    }
+
+    #[test]
+    fn paths_become_uris() {
+        for (path, expected) in [
+            ("/w/a.rs", "file:///w/a.rs"),
+            ("/w/ä b#?.rs", "file:///w/%C3%A4%20b%23%3F.rs"),
+        ] {
+            assert_eq!(uri(Path::new(path)), expected);
+        }
+    }
+}
