@@ -1,0 +1,149 @@
+/** The live view: what agents see right now, who they are, and what happened. */
+
+import { useComputed } from "@preact/signals";
+import type { App } from "../state/app";
+import { clock } from "../state/clock";
+import type { Situation } from "../state/situation";
+import { ago, count, size, time } from "../text/format";
+import { sentence } from "../text/sentence";
+import { below, visible } from "../text/visible";
+import { HowToConnect } from "./connect";
+
+export function LiveView({ app }: { app: App }) {
+  const situation = app.situation.value;
+  if (situation === undefined) return null;
+  return (
+    <div class="live">
+      <Seen situation={situation} />
+      <HeldBack situation={situation} />
+      <Connected app={app} situation={situation} />
+      <Log app={app} />
+    </div>
+  );
+}
+
+function Seen({ situation }: { situation: Situation }) {
+  const { context, status } = situation;
+  return (
+    <section class="card seen" aria-labelledby="seen-title">
+      <h2 id="seen-title">What agents see</h2>
+      <p class="quiet">
+        {context.paused
+          ? "Paused: agents are told nothing new."
+          : `${count(context.files.length, "open file")}, ${size(context.bytes)}${
+              context.at === undefined ? "" : `, sent at ${time(context.at)}`
+            }`}
+      </p>
+      {context.files.length === 0 && !context.paused && (
+        <p>
+          No file is open. Agents learn of files from your editor, or with{" "}
+          <code>outrigger focus</code>.
+        </p>
+      )}
+      <ul class="rows">
+        {context.files.map((file) => (
+          <li key={file.path} data-file={file.path}>
+            <p class="row">
+              <span class="mono" title={visible(file.path)}>
+                <bdi>{visible(below(file.path, status.roots))}</bdi>
+              </span>
+              {file.active && <span class="badge agent">in front</span>}
+              {file.line !== undefined && (
+                <span class="quiet">
+                  line {file.line}
+                  {file.column !== undefined && `, column ${file.column}`}
+                </span>
+              )}
+            </p>
+            {file.selection !== undefined && file.selection !== "" && (
+              <figure class="selection">
+                <figcaption class="quiet">Selected text</figcaption>
+                <pre>{file.selection.split("\n").map(visible).join("\n")}</pre>
+              </figure>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function HeldBack({ situation }: { situation: Situation }) {
+  const { context, status } = situation;
+  return (
+    <section class="card" aria-labelledby="held-title">
+      <h2 id="held-title">Held back</h2>
+      <p class="quiet">Open files that no agent is told about.</p>
+      {context.held_back.length === 0 && <p>None.</p>}
+      <ul class="rows">
+        {context.held_back.map(({ path, reason }) => (
+          <li key={path} class="row" data-held={path}>
+            <span class="mono" title={visible(path)}>
+              <bdi>{visible(below(path, status.roots))}</bdi>
+            </span>
+            <span class="quiet">{visible(reason)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Connected({ app, situation }: { app: App; situation: Situation }) {
+  const { sessions, status } = situation;
+  return (
+    <section class="card" aria-labelledby="connected-title">
+      <h2 id="connected-title">Connected</h2>
+      <p class="quiet">
+        {status.roots.map(visible).join(", ")}, port {status.port}, Outrigger {status.version}
+      </p>
+      {sessions.length === 0 && <HowToConnect app={app} />}
+      <ul class="rows">
+        {sessions.map((session) => (
+          <li key={session.id} class="row" data-session={session.id}>
+            <strong>{visible(session.agent)}</strong>
+            <span>
+              {visible(session.client.name)} {visible(session.client.version)}
+            </span>
+            <span class="quiet" title={new Date(session.since).toLocaleString("en-GB")}>
+              since {time(session.since)}, {ago(session.since, clock.value)}
+            </span>
+            {!session.streaming && <span class="badge">away</span>}
+            {session.undelivered > 0 && (
+              <span class="badge">{count(session.undelivered, "decision")} to deliver</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {status.problems.length > 0 && (
+        <ul class="problems">
+          {status.problems.map((problem) => (
+            <li key={problem}>{visible(problem)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Log({ app }: { app: App }) {
+  const entries = useComputed(() => app.situation.value?.log.toReversed() ?? []);
+  const roots = app.roots.value;
+  return (
+    <section class="card log" aria-labelledby="log-title">
+      <h2 id="log-title">What happened</h2>
+      {entries.value.length === 0 && <p>Nothing yet.</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by key. */}
+      <ol class="entries" tabIndex={0} aria-label="Newest first">
+        {entries.value.map((entry) => (
+          <li key={entry.seq} class="row" data-log={entry.seq} data-kind={entry.kind}>
+            <time class="quiet" dateTime={new Date(entry.at).toISOString()}>
+              {time(entry.at)}
+            </time>
+            <span>{sentence(entry, (path) => below(path, roots))}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,94 @@
+/** The queue: every proposal that waits, over all files and agents, oldest first. */
+
+import { useComputed } from "@preact/signals";
+import type { Proposal } from "../api/wire";
+import type { App } from "../state/app";
+import { clock } from "../state/clock";
+import { ago, count } from "../text/format";
+import { below, splitPath, visible } from "../text/visible";
+
+export function Queue({ app, choose }: { app: App; choose: (id: number) => void }) {
+  const proposals = app.proposals.value;
+  return (
+    <nav class="queue" aria-label="Proposals">
+      <h2 class="queue-title">{count(proposals.length, "proposal")}</h2>
+      <ol>
+        {proposals.map((proposal) => (
+          <Item key={proposal.id} app={app} proposal={proposal} choose={choose} />
+        ))}
+      </ol>
+      <KeptTexts app={app} />
+    </nav>
+  );
+}
+
+/** Proposals that went away while the person was writing in them. */
+function KeptTexts({ app }: { app: App }) {
+  const { kept, selected } = app.table;
+  if (kept.value.length === 0) return null;
+  return (
+    <>
+      <h2 class="queue-title">Closed, your text is kept</h2>
+      <ul class="queue-kept">
+        {kept.value.map(({ proposal }) => (
+          <li key={proposal.id}>
+            <button
+              type="button"
+              class="item"
+              data-kept={proposal.id}
+              aria-current={selected.value === proposal.id ? "true" : undefined}
+              onClick={() => app.table.showKept(proposal.id)}
+            >
+              <span class="item-name">
+                <bdi>{splitPath(proposal.path).name}</bdi>
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ItemProps {
+  app: App;
+  proposal: Proposal;
+  choose: (id: number) => void;
+}
+
+function Item({ app, proposal, choose }: ItemProps) {
+  const { folder, name } = splitPath(below(proposal.path, app.roots.value));
+  const selected = useComputed(() => app.table.selected.value === proposal.id).value;
+  return (
+    <li>
+      <button
+        type="button"
+        class="item"
+        data-proposal={proposal.id}
+        aria-current={selected ? "true" : undefined}
+        ref={selected ? scrollIntoView : null}
+        onClick={() => choose(proposal.id)}
+      >
+        <span class="item-name">
+          <bdi>{name}</bdi>
+        </span>
+        <span class="item-what">{whatOf(proposal)}</span>
+        <span class="item-folder">
+          <bdi>{folder}</bdi>
+        </span>
+        <span class="item-agent">
+          {visible(proposal.agent)} · {ago(proposal.opened_at, clock.value)}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function whatOf({ terminal_only, new_file, hunks }: Proposal): string {
+  if (terminal_only !== undefined) return "terminal";
+  return new_file ? "new file" : count(hunks, "hunk");
+}
+
+function scrollIntoView(element: Element | null): void {
+  element?.scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,144 @@
+/** The frame around every view: name, navigation, connection, theme, help. */
+
+import type { ComponentChildren } from "preact";
+import { ChatView } from "../chat/view";
+import type { App, View } from "../state/app";
+import { nextTheme, theme } from "../state/theme";
+import { splitPath, visible } from "../text/visible";
+import { Help } from "./help";
+import { LiveView } from "./live";
+import { Locked } from "./locked";
+import { ReviewView } from "./review";
+
+export function Shell({ app }: { app: App }) {
+  if (app.connection.value === "locked") return <Locked />;
+  return (
+    <>
+      <header class="bar">
+        <h1 class="brand">Outrigger</h1>
+        <Folder app={app} />
+        <nav class="tabs" aria-label="Views">
+          <Tab app={app} view="review">
+            Review
+            <Count number={app.proposals.value.length} words="pending" />
+          </Tab>
+          <Tab app={app} view="live">
+            Live
+          </Tab>
+          <Tab app={app} view="chat">
+            Chat
+            <Count number={app.chat.waiting.value} words="waiting for you" />
+          </Tab>
+        </nav>
+        <span class="grow" />
+        <State app={app} />
+        <button
+          type="button"
+          class="button plain"
+          data-act="theme"
+          aria-label={`Theme: ${theme.value}. Change it`}
+          title={`Theme: ${theme.value}`}
+          onClick={nextTheme}
+        >
+          <span class="half" />
+          {{ auto: "Auto", light: "Light", dark: "Dark" }[theme.value]}
+        </button>
+        <button
+          type="button"
+          class="button plain"
+          data-act="help"
+          aria-label="Keyboard help"
+          title="Keyboard help (?)"
+          onClick={() => {
+            app.help.value = true;
+          }}
+        >
+          ?
+        </button>
+      </header>
+      <Restarted app={app} />
+      <main class="stage" data-view={app.view.value} aria-busy={app.isEmpty.value}>
+        {app.view.value === "review" && <ReviewView app={app} />}
+        {app.view.value === "live" && <LiveView app={app} />}
+        {app.view.value === "chat" && <ChatView app={app} />}
+      </main>
+      <p class="unheard" role="status" data-announce>
+        {app.said.value}
+      </p>
+      <Help app={app} />
+    </>
+  );
+}
+
+function Folder({ app }: { app: App }) {
+  const roots = app.roots.value;
+  const [first] = roots;
+  if (first === undefined) return <span class="folder" />;
+  const more = roots.length > 1 ? ` +${roots.length - 1}` : "";
+  return (
+    <span class="folder" title={roots.map(visible).join("\n")}>
+      <bdi>{splitPath(first).name}</bdi>
+      {more}
+    </span>
+  );
+}
+
+function Tab({ app, view, children }: { app: App; view: View; children: ComponentChildren }) {
+  return (
+    <button
+      type="button"
+      class="tab"
+      data-nav={view}
+      aria-current={app.view.value === view ? "page" : undefined}
+      onClick={() => {
+        app.view.value = view;
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+function Count({ number, words }: { number: number; words: string }) {
+  if (number === 0) return null;
+  return (
+    <span class="count">
+      {number}
+      <span class="unheard"> {words}</span>
+    </span>
+  );
+}
+
+const STATES = {
+  connecting: "connecting…",
+  live: "live",
+  reconnecting: "reconnecting…",
+  locked: "locked",
+};
+
+function State({ app }: { app: App }) {
+  return (
+    <span class="state" role="status" data-connection={app.connection.value}>
+      {STATES[app.connection.value]}
+    </span>
+  );
+}
+
+function Restarted({ app }: { app: App }) {
+  if (!app.restarted.value) return null;
+  return (
+    <p class="notice" data-notice="restarted">
+      <span>The companion was restarted. Everything here is up to date again.</span>
+      <button
+        type="button"
+        class="button small"
+        data-act="dismiss"
+        onClick={() => {
+          app.restarted.value = false;
+        }}
+      >
+        Dismiss
+      </button>
+    </p>
+  );
+}
