@@ -1,9 +1,13 @@
 //! What the API's requests and answers look like. Times are unix milliseconds.
 
+mod live;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+pub use live::{Changed, Closed, Context, Entry, HeldBackFile, Hint, Hints, Live, SeenFile};
 
 /// The whole situation of one companion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,7 +35,7 @@ pub struct Status {
 }
 
 /// A connected agent.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id.
     pub id: String,
@@ -95,6 +99,8 @@ pub struct Proposal {
     pub new_file: bool,
     /// How many hunks it has.
     pub hunks: usize,
+    /// Whether another text, or some of the hunks, can be accepted.
+    pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_only: Option<String>,
@@ -113,6 +119,40 @@ pub struct Detail {
     pub original: Option<String>,
     /// The text that the agent proposes.
     pub proposed: String,
+    /// Where it differs from the original.
+    pub hunks_at: Vec<Hunk>,
+    /// What the person has made of it so far, if that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<String>,
+    /// Where that differs from the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_hunks_at: Option<Vec<Hunk>>,
+}
+
+/// A place where two texts differ: lines counted from 0, the ends exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// Its number, from 1.
+    pub id: usize,
+    /// The lines of the original.
+    pub original: [usize; 2],
+    /// The lines that stand there instead.
+    pub proposed: [usize; 2],
+}
+
+/// What the person has made of a proposal so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// The whole text.
+    pub content: String,
+}
+
+/// Where a draft differs from the original.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drafted {
+    /// The places.
+    pub hunks_at: Vec<Hunk>,
 }
 
 /// How to accept a proposal: as it is, some hunks of it, or another text.
@@ -171,6 +211,28 @@ pub struct Guest {
     pub pid: u32,
 }
 
+/// A link to the page.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Link {
+    /// Good for one tab and ten minutes.
+    pub url: String,
+}
+
+/// What a page got with its link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ticket {
+    /// What stands after the `#`.
+    pub ticket: String,
+}
+
+/// What a page presents from then on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PageKey {
+    /// The key.
+    pub key: companion::Token,
+}
+
 /// Variables for the environment of an agent.
 pub type Environment = BTreeMap<String, String>;
 
@@ -181,4 +243,7 @@ pub struct Problem {
     pub kind: String,
     /// For people.
     pub message: String,
+    /// What to do about it, if there is more to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }

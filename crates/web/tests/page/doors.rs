@@ -1,0 +1,193 @@
+//! Who is let in, and how far.
+
+use axum::http::Method;
+use serde_json::json;
+
+use crate::house::House;
+
+/// Every route that needs a key; the last ones are for commands only.
+const ROUTES: [(Method, &str); 14] = [
+    (Method::GET, "/api/status"),
+    (Method::GET, "/api/live"),
+    (Method::GET, "/api/events"),
+    (Method::GET, "/api/proposals"),
+    (Method::GET, "/api/proposals/1"),
+    (Method::PUT, "/api/proposals/1/draft"),
+    (Method::POST, "/api/proposals/1/accept"),
+    (Method::POST, "/api/proposals/1/reject"),
+    (Method::POST, "/api/focus"),
+    (Method::GET, "/api/environment"),
+    (Method::POST, "/api/guests"),
+    (Method::POST, "/api/links"),
+    (Method::POST, "/api/restart"),
+    (Method::POST, "/api/stop"),
+];
+const FOR_BOTH: usize = 9;
+
+/// What needs no key.
+const OPEN: [(Method, &str); 3] = [
+    (Method::GET, "/"),
+    (Method::GET, "/assets/app.js"),
+    (Method::POST, "/api/page"),
+];
+
+#[tokio::test]
+async fn without_a_key_nothing_opens() {
+    let house = House::open().await;
+    let page = house.keys.page.expose();
+    let wrong = [
+        String::new(),
+        "Bearer".into(),
+        format!("Basic {page}"),
+        format!("Bearer {}", &page[1..]),
+        format!("Bearer {page}0"),
+        format!("Bearer {}", house.tokens[0].1.expose()),
+    ];
+    for (method, path) in ROUTES {
+        for header in &wrong {
+            let visitor = house.stranger().with("authorization", header);
+            let answer = visitor.ask(method.clone(), path, "{}").await;
+            let unauthorized = (401, "unauthorized".to_owned());
+            assert_eq!(answer.problem(), unauthorized, "{method} {path} {header}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_may_not_do_what_is_the_programs() {
+    let house = House::open().await;
+    for (method, path) in &ROUTES[FOR_BOTH..] {
+        let answer = house.page().ask(method.clone(), path, r#"{"pid":1}"#).await;
+        let forbidden = (403, "forbidden".to_owned());
+        assert_eq!(answer.problem(), forbidden, "{method} {path}");
+        let answer = house
+            .command()
+            .ask(method.clone(), path, r#"{"pid":1}"#)
+            .await;
+        assert_eq!(answer.status, 200, "{method} {path}");
+    }
+    for (method, path) in &ROUTES[..FOR_BOTH] {
+        if *path != "/api/events" {
+            let answer = house.page().ask(method.clone(), path, "{}").await;
+            let status = answer.status.as_u16();
+            assert!([200, 404, 422].contains(&status), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn neither_a_foreign_site_nor_a_foreign_name_gets_in() {
+    let house = House::open().await;
+    let port = house.port;
+    let foreign = [
+        ("host", "evil.example".to_owned()),
+        ("host", format!("evil.example:{port}")),
+        ("host", "127.0.0.1:1".to_owned()),
+        ("origin", "http://evil.example".to_owned()),
+        ("origin", "null".to_owned()),
+        ("origin", format!("http://localhost:{port}")),
+        ("origin", format!("https://127.0.0.1:{port}")),
+    ];
+    for (method, path) in ROUTES.into_iter().chain(OPEN) {
+        for (name, value) in &foreign {
+            let visitor = house.command().with(name, value);
+            let answer = visitor.ask(method.clone(), path, "{}").await;
+            let forbidden = (403, "forbidden".to_owned());
+            assert_eq!(
+                answer.problem(),
+                forbidden,
+                "{method} {path} {name}: {value}"
+            );
+        }
+    }
+    let own = house
+        .page()
+        .with("origin", &format!("http://127.0.0.1:{port}"));
+    assert_eq!(own.get("/api/live").await.status, 200);
+}
+
+#[tokio::test]
+async fn every_answer_keeps_other_sites_out() {
+    let house = House::open().await;
+    let mut answers = vec![
+        house.stranger().get("/api/live").await,
+        house.page().get("/api/proposals/77").await,
+        house.page().get("/api/environment").await,
+        house.page().ask(Method::DELETE, "/api/live", "").await,
+        house.stranger().get("/assets/missing.js").await,
+        house.stranger().with("host", "evil.example").get("/").await,
+    ];
+    for (method, path) in OPEN {
+        answers.push(house.stranger().ask(method, path, "{}").await);
+    }
+    for path in ["/api/live", "/api/status", "/api/proposals"] {
+        let answer = house.page().get(path).await;
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+        answers.push(answer);
+    }
+    for answer in &answers {
+        let policy = answer.header("content-security-policy");
+        for part in [
+            "default-src 'none'",
+            "script-src 'self';",
+            "connect-src 'self';",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ] {
+            assert!(policy.contains(part), "{part}: {answer:?}");
+        }
+        assert!(!policy.contains("http"), "nothing from elsewhere: {policy}");
+        for (name, value) in [
+            ("x-frame-options", "DENY"),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), value, "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_opens_the_page_once() {
+    let house = House::open().await;
+    let link = house.command().post("/api/links", &json!({})).await.json();
+    let link = link["url"].as_str().unwrap();
+    assert!(!link.contains(house.keys.page.expose()));
+    let (address, ticket) = link.split_once('#').unwrap();
+    assert_eq!(address, format!("http://127.0.0.1:{}/", house.port));
+
+    let entering = json!({ "ticket": ticket });
+    let entered = house.stranger().post("/api/page", &entering).await;
+    assert_eq!(entered.json()["key"], house.keys.page.expose());
+    assert_eq!(entered.header("cache-control"), "no-store");
+    for ticket in [ticket, "", "x", house.keys.page.expose()] {
+        let entering = json!({ "ticket": ticket });
+        let refused = house.stranger().post("/api/page", &entering).await;
+        assert_eq!(refused.problem(), (401, "unauthorized".to_owned()));
+        assert!(refused.body.contains("outrigger url"), "{}", refused.body);
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_cannot_make_us_read_much() {
+    let house = House::open().await;
+    let large = json!({ "ticket": "x".repeat(5000) });
+    let refused = house.stranger().post("/api/page", &large).await;
+    assert_eq!(refused.problem(), (422, "invalid".to_owned()));
+    let odd = json!({ "ticket": "x", "more": 1 });
+    let refused = house.stranger().post("/api/page", &odd).await;
+    assert_eq!(refused.problem(), (422, "invalid".to_owned()));
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_found_whoever_asks() {
+    let house = House::open().await;
+    for visitor in [house.page(), house.stranger()] {
+        for path in ["/api/nothing", "/nothing", "/assets/../src/lib.rs", "/api/"] {
+            assert_eq!(visitor.get(path).await.status, 404, "{path}");
+        }
+    }
+}

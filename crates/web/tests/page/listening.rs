@@ -1,0 +1,211 @@
+//! The stream on which pages hear what happens.
+
+use std::time::Duration;
+
+use companion::Limits;
+use serde_json::json;
+use workbench::Agent;
+
+use crate::agent::Peer;
+use crate::house::House;
+use crate::visitor::Stream;
+
+/// Drafts announce something each time.
+async fn announce(house: &House, times: usize) {
+    for n in 0..times {
+        let draft = json!({ "content": format!("draft {n}") });
+        house
+            .page()
+            .put("/api/proposals/1/draft", &draft)
+            .await
+            .json();
+    }
+}
+
+/// A house with an agent and its first proposal.
+async fn with_a_proposal() -> (House, Peer) {
+    // Agents are told of every step, so that there is much to announce in a short time.
+    let limits = Limits {
+        debounce: Duration::ZERO,
+        ..Limits::default()
+    };
+    let house = House::with(limits).await;
+    let agent = house.agent(Agent::Qwen).await;
+    agent.open_diff(&house.path("a.txt"), "new\n").await;
+    (house, agent)
+}
+
+/// The number that an id ends with.
+fn number(id: &str) -> u64 {
+    id.split_once(':').unwrap().1.parse().unwrap()
+}
+
+/// Reads until everything that has happened was heard.
+async fn hear_all(house: &House, stream: &mut Stream) -> String {
+    let draft = json!({ "content": "a mark" });
+    house
+        .page()
+        .put("/api/proposals/1/draft", &draft)
+        .await
+        .json();
+    stream.next_of("changed").await.id
+}
+
+#[tokio::test]
+async fn a_page_that_knows_nothing_is_told_to_look() {
+    let (house, _agent) = with_a_proposal().await;
+    let mut stream = house.page().listen().await;
+    let first = stream.next().await.unwrap();
+    assert_eq!((first.kind.as_str(), &first.data), ("reset", &json!({})));
+    let live = house.page().get("/api/live").await.json();
+    assert_eq!(live["proposals"][0]["id"], 1);
+    let instance = live["instance"].as_str().unwrap();
+    assert!(first.id.starts_with(&format!("{instance}:")));
+}
+
+#[tokio::test]
+async fn what_happens_is_heard_by_every_page() {
+    let house = House::open().await;
+    let mut streams = [house.page().listen().await, house.page().listen().await];
+    let agent = house.agent(Agent::Gemini).await;
+    let path = house.file("a.txt", "old\n");
+    agent.open_diff(&path, "new\n").await;
+    let draft = json!({ "content": "newer\n" });
+    let drafted = house.page().put("/api/proposals/1/draft", &draft).await;
+    assert_eq!(drafted.status, 200);
+    house
+        .command()
+        .post("/api/proposals/1/reject", &json!({}))
+        .await
+        .json();
+    house.focus(&path, 3, Some("old")).await;
+    for stream in &mut streams {
+        let sessions = stream.next_of("sessions").await.data;
+        assert_eq!(sessions[0]["agent"], "gemini");
+        let opened = stream.next_of("opened").await.data;
+        assert_eq!((&opened["id"], &opened["hunks"]), (&json!(1), &json!(1)));
+        assert_eq!(opened["path"], path);
+        let changed = stream.next_of("changed").await.data;
+        assert_eq!(changed, json!({ "id": 1 }));
+        let closed = stream.next_of("closed").await.data;
+        assert_eq!(closed, json!({ "id": 1, "why": "rejected" }));
+        let context = stream.next_of("context").await.data;
+        assert_eq!(
+            context["files"][0],
+            json!({ "path": path, "active": true, "line": 3, "column": 1, "selection": "old" })
+        );
+        let log = stream.next_of("log").await.data;
+        assert_eq!(log["kind"], "context");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_was_away_for_a_moment_reads_on() {
+    let (house, _agent) = with_a_proposal().await;
+    let mut stream = house.page().listen().await;
+    let seen = hear_all(&house, &mut stream).await;
+    drop(stream);
+    announce(&house, 3).await;
+    let back = house.page().with("last-event-id", &seen);
+    let mut stream = back.listen().await;
+    for expected in 1..=3 {
+        let event = stream.next().await.unwrap();
+        assert_eq!(event.kind, "changed");
+        assert_eq!(number(&event.id), number(&seen) + expected);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_was_away_for_too_long_is_told_to_look_again() {
+    let (house, _agent) = with_a_proposal().await;
+    let mut stream = house.page().listen().await;
+    let seen = hear_all(&house, &mut stream).await;
+    announce(&house, 1100).await;
+    let back = house.page().with("last-event-id", &seen);
+    let mut back = back.listen().await;
+    let first = back.next().await.unwrap();
+    assert_eq!(first.kind, "reset");
+    assert!(number(&first.id) >= number(&seen) + 1100);
+    // From there on it hears everything.
+    announce(&house, 1).await;
+    let next = back.next_of("changed").await;
+    assert_eq!(number(&next.id), number(&first.id) + 1);
+}
+
+#[tokio::test]
+async fn after_a_restart_every_page_is_told_to_look_again() {
+    let (house, _agent) = with_a_proposal().await;
+    let mut stream = house.page().listen().await;
+    let seen = hear_all(&house, &mut stream).await;
+    house.close().await;
+    let mut last = None;
+    while let Some(event) = stream.next().await {
+        last = Some(event);
+    }
+    assert_eq!(last, None, "a clean end, and nothing before it");
+
+    let (house, _agent) = with_a_proposal().await;
+    for odd in [
+        seen.as_str(),
+        "",
+        "x",
+        ":1",
+        "x:1",
+        "0:99999999999999999999",
+    ] {
+        let mut stream = house.page().with("last-event-id", odd).listen().await;
+        assert_eq!(stream.next().await.unwrap().kind, "reset", "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_look() {
+    let (house, _agent) = with_a_proposal().await;
+    let path = house.file("a.txt", "");
+    let mut deaf = house.page().listen_at("/api/events", Some(4096)).await;
+    let mut other = house.page().listen().await;
+    other.next_of("reset").await;
+    // Far more than the sockets and all buffers on the way hold.
+    let selection = "x".repeat(16_000);
+    let lines = 1200;
+    for line in 1..=lines {
+        house.focus(&path, line, Some(&selection)).await;
+        let heard = loop {
+            let context = other.next_of("context").await.data;
+            if context["files"][0]["line"] == line {
+                break context;
+            }
+        };
+        assert_eq!(heard["files"][0]["path"], path);
+    }
+    let mut heard = 0;
+    loop {
+        let event = deaf.next().await.unwrap();
+        heard += 1;
+        if event.kind == "reset" && heard > 1 {
+            break;
+        }
+        let newest = &event.data["files"][0]["line"];
+        assert_ne!(newest, &json!(lines), "nothing was left out");
+    }
+    announce(&house, 1).await;
+    deaf.next_of("changed").await;
+}
+
+#[tokio::test]
+async fn the_page_that_listened_for_longest_leaves_for_one_too_many() {
+    let (house, _agent) = with_a_proposal().await;
+    let mut streams = Vec::new();
+    for _ in 0..33 {
+        let mut stream = house.page().listen().await;
+        stream.next_of("reset").await;
+        streams.push(stream);
+    }
+    while streams[0].next().await.is_some() {}
+    // A seat that was given up is free again.
+    drop(streams.remove(5));
+    announce(&house, 1).await;
+    for stream in &mut streams[1..] {
+        stream.next_of("changed").await;
+    }
+}
