@@ -19,6 +19,7 @@ mod record;
 mod reviews;
 pub mod rpc;
 mod sheet;
+mod talk;
 pub mod uri;
 mod verdicts;
 mod wire;

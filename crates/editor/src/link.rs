@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 
+use chat::{Chat, Step};
 use companion::desk::{Desk, Event, Question, Viewer, Why};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
@@ -14,6 +15,7 @@ use crate::connection::Connection;
 use crate::documents::Documents;
 use crate::reviews::{Abilities, Reviews, Wish};
 use crate::rpc::{self, Fault, Id, Incoming, Outgoing, Params};
+use crate::talk::{self, Talk};
 use crate::wire::{self, Options, method};
 use crate::{sheet, uri};
 
@@ -43,6 +45,8 @@ pub struct Opened {
     pub roots: Vec<PathBuf>,
     /// A private folder for documents of ours.
     pub folder: PathBuf,
+    /// The conversation with a daemon, if that is switched on.
+    pub chat: Option<Chat>,
 }
 
 /// Whoever can start companions: the program.
@@ -52,6 +56,9 @@ pub trait Host: Send {
 
     /// The editor has other folders open now.
     fn set_roots(&mut self, roots: Vec<PathBuf>) -> impl Future<Output = ()> + Send;
+
+    /// A link to the page of the companion, good for one tab; nothing if it has none.
+    fn page(&mut self) -> Option<String>;
 }
 
 /// How a conversation ended.
@@ -67,7 +74,7 @@ pub enum Left {
 pub struct Link<H> {
     pub(crate) host: H,
     incoming: mpsc::Receiver<Incoming>,
-    outgoing: mpsc::Sender<Outgoing>,
+    pub(crate) outgoing: mpsc::Sender<Outgoing>,
     pub(crate) documents: Documents,
     pub(crate) encoding: Encoding,
     pub(crate) session: Option<Session>,
@@ -82,6 +89,7 @@ pub(crate) struct Session {
     events: broadcast::Receiver<Event>,
     pub(crate) viewer: Viewer,
     questions: mpsc::Receiver<Question>,
+    pub(crate) talk: Option<Talk>,
     ready: Value,
     /// The status that the editor was told last.
     told: Option<Value>,
@@ -93,6 +101,7 @@ enum Heard {
     Message(Incoming),
     Event(Result<Event, broadcast::error::RecvError>),
     Question(Question),
+    Talk(Step),
     End,
 }
 
@@ -120,6 +129,7 @@ impl<H: Host> Link<H> {
                 Heard::Message(message) => self.hear(message).await,
                 Heard::Event(event) => self.learn(event).await,
                 Heard::Question(question) => self.question(question),
+                Heard::Talk(step) => self.talk(step),
                 Heard::End => break,
             };
             for message in out {
@@ -147,11 +157,15 @@ impl<H: Host> Link<H> {
             message = self.incoming.recv() => message.map_or(Heard::End, Heard::Message),
             event = session.events.recv(), if session.initialized => Heard::Event(event),
             Some(question) = session.questions.recv() => Heard::Question(question),
+            step = Talk::next(session.talk.as_mut()), if session.initialized => Heard::Talk(step),
         }
     }
 
     async fn hear(&mut self, message: Incoming) -> Vec<Outgoing> {
         match message {
+            Incoming::Request(id, name, params) if name.starts_with(talk::PREFIX) => {
+                self.daemon(&id, &name, &params)
+            }
             Incoming::Request(id, name, params) => self.request(&id, &name, &params).await,
             Incoming::Notification(name, params) => self.notification(&name, &params).await,
             Incoming::Answer(number, outcome) => {
@@ -162,6 +176,8 @@ impl<H: Host> Link<H> {
                 match wish {
                     Some(Wish::Accept(id)) => report(self.accept_sheet(id).await),
                     Some(Wish::Reject(id)) => report(self.decide(id, Decision::Reject).await),
+                    Some(Wish::Tell(message)) => vec![tell(&message)],
+                    Some(Wish::Choose(request, option)) => self.choose(request, option),
                     None => Vec::new(),
                 }
             }
@@ -193,6 +209,7 @@ impl<H: Host> Link<H> {
             (method::PROPOSAL_LIST, Some(_)) => self.list().await,
             (method::PROPOSAL_VERDICT, Some(_)) => self.verdict(params).await,
             (method::STATUS, Some(_)) => Ok(self.status().await),
+            (method::PAGE, Some(_)) => self.page(),
             (method::PAUSE, Some(_)) => {
                 let paused = self.pause(params).await;
                 after.extend(self.changed_status().await);
@@ -310,10 +327,11 @@ impl<H: Host> Link<H> {
             events,
             viewer,
             questions,
+            talk: opened.chat.map(|chat| Talk::new(chat, abilities.plugin)),
             told: None,
             initialized: false,
         });
-        Ok(capabilities(self.encoding))
+        Ok(capabilities(self.encoding, abilities))
     }
 
     /// From here on we may ask the editor something: first of all to show what is pending.
@@ -346,13 +364,34 @@ impl<H: Host> Link<H> {
                 }
                 out
             }
-            Ok(Event::SessionsChanged | Event::ContextChanged) => Vec::new(),
+            Ok(
+                Event::Drafted(_)
+                | Event::Delivered(_)
+                | Event::SessionsChanged
+                | Event::ContextChanged
+                | Event::HeldBackChanged,
+            ) => Vec::new(),
             // We were too slow to hear everything; what matters is what is there now.
             Err(broadcast::error::RecvError::Lagged(_)) => return self.catch_up().await,
             Err(broadcast::error::RecvError::Closed) => return Vec::new(),
         };
         out.extend(self.changed_status().await);
         out
+    }
+
+    fn talk(&mut self, step: Step) -> Vec<Outgoing> {
+        let Some(session) = &mut self.session else {
+            return Vec::new();
+        };
+        let talk = session.talk.as_mut();
+        talk.map_or_else(Vec::new, |talk| talk.step(step, &mut session.reviews))
+    }
+
+    fn choose(&mut self, request: String, option: String) -> Vec<Outgoing> {
+        if let Some(talk) = self.session.as_ref().and_then(|it| it.talk.as_ref()) {
+            talk.choose(request, option);
+        }
+        Vec::new()
     }
 
     /// The status, if it is not what the editor was told last.
@@ -402,6 +441,12 @@ impl<H: Host> Link<H> {
         })
     }
 
+    fn page(&mut self) -> Answer {
+        let link = self.host.page();
+        link.map(|url| json!({ "url": url }))
+            .ok_or_else(|| Fault::new(rpc::REQUEST_FAILED, "there is no page to open"))
+    }
+
     async fn pause(&self, params: &Params) -> Answer {
         let pause: wire::Pause = read(params)?;
         let desk = &self.session()?.desk;
@@ -421,6 +466,15 @@ fn log(message: &str) -> Outgoing {
     const INFO: u8 = 3;
     Outgoing::notification(
         "window/logMessage",
+        &json!({ "type": INFO, "message": message }),
+    )
+}
+
+/// A line for the person.
+fn tell(message: &str) -> Outgoing {
+    const INFO: u8 = 3;
+    Outgoing::notification(
+        "window/showMessage",
         &json!({ "type": INFO, "message": message }),
     )
 }
@@ -480,25 +534,29 @@ pub(crate) fn gone(_: impl std::fmt::Display) -> Fault {
     Fault::new(rpc::REQUEST_FAILED, "the companion is shutting down")
 }
 
-/// What we offer. Code actions, highlights and hovers are offered to learn where the person is.
-fn capabilities(encoding: Encoding) -> Value {
+/// What we offer. Code actions, highlights and hovers are offered to learn where the person is; an
+/// editor with a plugin says so itself, and would only offer them to the person in vain.
+fn capabilities(encoding: Encoding, abilities: Abilities) -> Value {
     let files = json!({ "filters": [{ "scheme": "file", "pattern": { "glob": "**" } }] });
-    json!({
-        "capabilities": {
-            "positionEncoding": encoding.name(),
-            "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-            "codeActionProvider": { "codeActionKinds": ["quickfix"] },
-            "documentHighlightProvider": true,
-            "hoverProvider": true,
-            "executeCommandProvider": {
-                "commands": [sheet::ACCEPT, sheet::REJECT, sheet::KEEP_HUNK, sheet::DROP_HUNK],
-            },
-            "workspace": {
-                "workspaceFolders": { "supported": true, "changeNotifications": true },
-                "fileOperations": { "didRename": files, "didDelete": files },
-            },
-            "experimental": { "outrigger": { "version": 1 } },
+    let mut capabilities = json!({
+        "positionEncoding": encoding.name(),
+        "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+        "workspace": {
+            "workspaceFolders": { "supported": true, "changeNotifications": true },
+            "fileOperations": { "didRename": files, "didDelete": files },
         },
+        "experimental": { "outrigger": { "version": 1 } },
+    });
+    if !abilities.plugin {
+        capabilities["codeActionProvider"] = json!({ "codeActionKinds": ["quickfix"] });
+        capabilities["documentHighlightProvider"] = true.into();
+        capabilities["hoverProvider"] = true.into();
+        capabilities["executeCommandProvider"] = json!({
+            "commands": [sheet::ACCEPT, sheet::REJECT, sheet::KEEP_HUNK, sheet::DROP_HUNK],
+        });
+    }
+    json!({
+        "capabilities": capabilities,
         "serverInfo": { "name": "outrigger", "version": env!("CARGO_PKG_VERSION") },
     })
 }

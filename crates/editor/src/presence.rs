@@ -84,13 +84,16 @@ impl<H: Host> Link<H> {
 
     fn closed(&mut self, params: &Params) -> Result<(), serde_json::Error> {
         let about: wire::AboutDocument = params.read()?;
-        if let (Some(open), Some(session)) = (
-            self.documents.close(&about.text_document.uri),
-            &self.session,
-        ) {
+        let uri = about.text_document.uri;
+        // An editor may have moved to a document whose text it never sent.
+        let path = match self.documents.close(&uri) {
+            Some(open) => Some(open.place.path),
+            None => uri::to_path(&uri),
+        };
+        if let (Some(path), Some(session)) = (path, &self.session) {
             session
                 .desk
-                .tell(move |state| state.workbench_mut().close(&open.place.path));
+                .tell(move |state| state.workbench_mut().close(&path));
         }
         Ok(())
     }

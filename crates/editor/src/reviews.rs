@@ -42,6 +42,10 @@ pub(crate) enum Wish {
     Accept(ProposalId),
     /// Reject.
     Reject(ProposalId),
+    /// It cannot ask the person, who has to be told this instead.
+    Tell(String),
+    /// Choose an option of a request of the daemon.
+    Choose(String, String),
 }
 
 #[derive(Debug)]
@@ -55,6 +59,8 @@ enum Asked {
     Open(ProposalId),
     Close(Option<oneshot::Sender<String>>),
     Decide(ProposalId),
+    /// A request of the daemon, and its options: what to show and what to send.
+    Leave(String, Vec<(String, String)>),
     Nothing,
 }
 
@@ -158,13 +164,7 @@ impl Reviews {
                     Asked::Close(None),
                 )]
             }
-            Some(Shown::AsSheet { question, .. }) => match self.asked.remove(&question) {
-                Some(_) => vec![Outgoing::notification(
-                    "$/cancelRequest",
-                    &json!({ "id": question }),
-                )],
-                None => Vec::new(),
-            },
+            Some(Shown::AsSheet { question, .. }) => self.take_back(question).into_iter().collect(),
             None => Vec::new(),
         }
     }
@@ -229,8 +229,53 @@ impl Reviews {
                 Some(REJECT) => Some(Wish::Reject(id)),
                 _ => None,
             },
+            // Kate 22.12 knows no questions.
+            (Asked::Decide(id), Err(_)) => {
+                let sheet = self.sheet_of(id)?.path().display();
+                Some(Wish::Tell(format!(
+                    "The proposal is in {sheet}. Decide in the page (`outrigger url`), \
+                     with `outrigger accept {id}`, or in the agent's terminal."
+                )))
+            }
+            (Asked::Leave(request, options), Ok(value)) => {
+                let title = value.get("title").and_then(Value::as_str)?;
+                let (_, option) = options.into_iter().find(|(shown, _)| shown == title)?;
+                Some(Wish::Choose(request, option))
+            }
             _ => None,
         }
+    }
+
+    /// Asks the person with buttons for what a daemon wants; the question and its number.
+    pub(crate) fn ask_leave(&mut self, request: &chat::view::Request) -> (Outgoing, u64) {
+        let mut message = format!("The daemon asks: {}", request.title);
+        if let Some(command) = &request.tool.command {
+            message = format!("{message}\n{command}");
+        }
+        let mut options = Vec::new();
+        if request.questions.is_some() {
+            message.push_str("\nAnswer it in the page (`outrigger url`).");
+        } else {
+            let offered = request.options.iter();
+            options.extend(offered.map(|option| (option.title.clone(), option.id.clone())));
+        }
+        let buttons: Vec<_> = (options.iter())
+            .map(|(title, _)| json!({ "title": title }))
+            .collect();
+        let params = json!({ "type": 3, "message": message, "actions": buttons });
+        let number = self.next;
+        let asked = Asked::Leave(request.request.clone(), options);
+        (
+            self.ask("window/showMessageRequest", &params, asked),
+            number,
+        )
+    }
+
+    /// A question that needs no answer any more.
+    pub(crate) fn take_back(&mut self, question: u64) -> Option<Outgoing> {
+        self.asked.remove(&question)?;
+        let params = json!({ "id": question });
+        Some(Outgoing::notification("$/cancelRequest", &params))
     }
 
     /// The sheet that is the document `uri`.
@@ -307,5 +352,6 @@ pub(crate) fn describe(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         proposed: proposal.current().to_owned(),
         hunks: hunks.collect(),
         dirty,
+        editable: proposal.traits.takes_edited_text,
     }
 }

@@ -141,9 +141,10 @@ impl<H: Host> Link<H> {
 
     pub(crate) fn update(&mut self, params: &Params) {
         if let (Some(session), Ok(update)) = (&self.session, params.read::<wire::Update>()) {
+            // A proposal that is over needs no text any more.
             session
                 .desk
-                .tell(move |state| state.set_draft(ProposalId::new(update.id), update.text));
+                .tell(move |state| drop(state.set_draft(ProposalId::new(update.id), update.text)));
         }
     }
 }

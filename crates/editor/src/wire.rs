@@ -23,6 +23,8 @@ pub(crate) mod method {
     pub(crate) const PROPOSAL_UPDATE: &str = "outrigger/proposal/update";
     /// Stop or resume telling agents anything.
     pub(crate) const PAUSE: &str = "outrigger/pause";
+    /// A link to the page.
+    pub(crate) const PAGE: &str = "outrigger/page";
 
     /// Who is connected and what is pending.
     pub(crate) const STATUS: &str = "outrigger/status";
@@ -31,6 +33,32 @@ pub(crate) mod method {
     pub(crate) const PROPOSAL_OPEN: &str = "outrigger/proposal/open";
     /// Stop showing a proposal, and say what its text is now.
     pub(crate) const PROPOSAL_CLOSE: &str = "outrigger/proposal/close";
+    /// Connect to the daemon.
+    pub(crate) const DAEMON_CONNECT: &str = "outrigger/daemon/connect";
+    /// Part from it.
+    pub(crate) const DAEMON_DISCONNECT: &str = "outrigger/daemon/disconnect";
+    /// Start one.
+    pub(crate) const DAEMON_START: &str = "outrigger/daemon/start";
+    /// Say something.
+    pub(crate) const DAEMON_PROMPT: &str = "outrigger/daemon/prompt";
+    /// End the running turn.
+    pub(crate) const DAEMON_CANCEL: &str = "outrigger/daemon/cancel";
+    /// Use another model.
+    pub(crate) const DAEMON_MODEL: &str = "outrigger/daemon/model";
+    /// Ask more or less often.
+    pub(crate) const DAEMON_MODE: &str = "outrigger/daemon/mode";
+    /// Answer a request.
+    pub(crate) const DAEMON_ANSWER: &str = "outrigger/daemon/answer";
+    /// List conversations.
+    pub(crate) const DAEMON_EARLIER: &str = "outrigger/daemon/earlier";
+    /// Find files to attach.
+    pub(crate) const DAEMON_FILES: &str = "outrigger/daemon/files";
+    /// Follow the conversation, or stop.
+    pub(crate) const DAEMON_FOLLOW: &str = "outrigger/daemon/follow";
+    /// The whole conversation with a daemon.
+    pub(crate) const DAEMON_ALL: &str = "outrigger/daemon/all";
+    /// One step of it.
+    pub(crate) const DAEMON_CHANGE: &str = "outrigger/daemon/change";
     /// The companion runs.
     pub(crate) const READY: &str = "outrigger/ready";
 }
@@ -118,6 +146,8 @@ pub struct Options {
     pub ignore: Vec<String>,
     /// Whether the person trusts this workspace, in an editor that has such a notion.
     pub trusted: Option<bool>,
+    /// Whether to offer a conversation with a daemon.
+    pub daemon: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -253,6 +283,8 @@ pub(crate) struct Proposal {
     pub(crate) hunks: Vec<Hunk>,
     /// Whether the document is open and has changes that were not saved.
     pub(crate) dirty: bool,
+    /// Whether another text, or some of the hunks, can be accepted.
+    pub(crate) editable: bool,
 }
 
 /// Zero-based lines; the ends are exclusive.

@@ -22,7 +22,7 @@ async fn an_editor_with_a_plugin_begins_and_leaves() {
     editor.notify("exit", json!(null)).await;
     insta::assert_snapshot!(editor.transcript(), @r#"
     → initialize #1 {"capabilities":{"experimental":{"outrigger":{}},"general":{"positionEncodings":["utf-8","utf-16"]}},"clientInfo":{"name":"Neovim","version":"1.0"},"processId":1,"workspaceFolders":[{"name":"w","uri":"file:///w"}]}
-    ← #1 {"capabilities":{"codeActionProvider":{"codeActionKinds":["quickfix"]},"documentHighlightProvider":true,"executeCommandProvider":{"commands":["outrigger.accept","outrigger.reject","outrigger.keepHunk","outrigger.dropHunk"]},"experimental":{"outrigger":{"version":1}},"hoverProvider":true,"positionEncoding":"utf-8","textDocumentSync":{"change":2,"openClose":true,"save":{"includeText":false}},"workspace":{"fileOperations":{"didDelete":{"filters":[{"pattern":{"glob":"**"},"scheme":"file"}]},"didRename":{"filters":[{"pattern":{"glob":"**"},"scheme":"file"}]}},"workspaceFolders":{"changeNotifications":true,"supported":true}}},"serverInfo":{"name":"outrigger","version":"0.1.0"}}
+    ← #1 {"capabilities":{"experimental":{"outrigger":{"version":1}},"positionEncoding":"utf-8","textDocumentSync":{"change":2,"openClose":true,"save":{"includeText":false}},"workspace":{"fileOperations":{"didDelete":{"filters":[{"pattern":{"glob":"**"},"scheme":"file"}]},"didRename":{"filters":[{"pattern":{"glob":"**"},"scheme":"file"}]}},"workspaceFolders":{"changeNotifications":true,"supported":true}}},"serverInfo":{"name":"outrigger","version":"0.1.0"}}
     → initialized {}
     ← outrigger/ready {"environment":{"QWEN_CODE_IDE_SERVER_PORT":"[port]","QWEN_CODE_IDE_WORKSPACE_PATH":"/w"},"port":[port]}
     → shutdown #2 null
@@ -39,6 +39,19 @@ async fn the_tokens_are_not_sent_to_an_editor_that_has_no_use_for_them() {
     let mut editor = Editor::new(&companion);
     editor.initialize("Helix", &json!({})).await;
     editor.nothing_more().await;
+}
+
+#[tokio::test]
+async fn an_editor_without_a_plugin_is_offered_what_tells_us_where_the_person_is() {
+    let companion = Companion::start().await;
+    let mut editor = Editor::new(&companion);
+    let offered = editor.initialize("Helix", &json!({})).await;
+    let offered = &offered["capabilities"];
+    assert_eq!(offered["hoverProvider"], true);
+    assert_eq!(offered["documentHighlightProvider"], true);
+    assert!(offered["codeActionProvider"].is_object());
+    let commands = offered["executeCommandProvider"]["commands"].as_array();
+    assert_eq!(commands.map(Vec::len), Some(4));
 }
 
 #[tokio::test]
@@ -72,6 +85,7 @@ async fn what_editors_say_of_themselves() {
         agents: Some(vec!["qwen".into()]),
         ignore: vec!["*.log".into()],
         trusted: Some(false),
+        ..Options::default()
     };
     for (params, expected) in [
         (json!({}), hello(&[])),

@@ -177,10 +177,15 @@ impl Host for Starter {
             environment,
             roots: self.roots.clone(),
             folder: self.folder.clone(),
+            chat: None,
         })
     }
 
     async fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.moves.lock().unwrap().push(roots);
+    }
+
+    fn page(&mut self) -> Option<String> {
+        Some(format!("http://127.0.0.1:{}/#5ca1ab1e", self.port))
     }
 }

@@ -36,11 +36,15 @@ fn names<'a>(text: &'a str, prefixes: &[&str]) -> BTreeSet<&'a str> {
 fn every_method_is_documented_and_no_other() {
     let code = names(SOURCES[4], &["outrigger/"]);
     assert_eq!(names(DOCUMENT, &["outrigger/"]), code);
+    // Those of a conversation share one section.
+    let (_, conversations) = DOCUMENT
+        .split_once("\n## Conversations with a daemon\n")
+        .unwrap();
     for name in code {
-        assert!(
-            DOCUMENT.contains(&format!("### `{name}`\n")),
-            "{name} has no section"
-        );
+        let has_section = DOCUMENT.contains(&format!("### `{name}`\n"));
+        let is_daemons =
+            name.starts_with("outrigger/daemon/") && conversations.contains(&format!("`{name}`"));
+        assert!(has_section || is_daemons, "{name} has no section");
     }
 }
 

@@ -71,7 +71,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Says hello and that it is ready.
-    pub(crate) async fn initialize(&mut self, name: &str, capabilities: &Value) {
+    pub(crate) async fn initialize(&mut self, name: &str, capabilities: &Value) -> Value {
         let root = uri::from_path(&self.companion.root());
         let params = json!({
             "processId": 1,
@@ -79,8 +79,9 @@ impl<'a> Editor<'a> {
             "workspaceFolders": [{ "uri": root, "name": "w" }],
             "capabilities": capabilities,
         });
-        self.request("initialize", params).await;
+        let offered = self.request("initialize", params).await;
         self.notify("initialized", json!({})).await;
+        offered
     }
 
     /// Asks something and returns the outcome: the result, or the error.

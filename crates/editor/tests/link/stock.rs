@@ -317,6 +317,26 @@ async fn vim() {
     "#);
 }
 
+/// Kate 22.12 says that there is no such method, and its person is told where else to decide.
+#[tokio::test]
+async fn kate_that_knows_no_questions() {
+    let companion = Companion::start().await;
+    let kate = Stock {
+        name: "Kate",
+        encodings: &["utf-16"],
+        shows: false,
+    };
+    let mut editor = kate.start(&companion).await;
+    let (_agent, asked, _) = propose(&companion, &mut editor).await;
+    let unknown = json!({ "code": -32601, "message": "window/showMessageRequest" });
+    let answer = json!({ "jsonrpc": "2.0", "id": asked[0]["id"], "error": unknown });
+    editor.say(&answer).await;
+    let told = editor.hear().await;
+    assert_eq!(told["method"], "window/showMessage");
+    let message = told["params"]["message"].as_str().unwrap();
+    assert!(message.contains("`outrigger accept 1`"), "{message}");
+}
+
 #[tokio::test]
 async fn kate() {
     let companion = Companion::start().await;
