@@ -1,0 +1,793 @@
+;;; outrigger-tests.el --- Tests of the package  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Tests that need no agent.  Those of the link run the program that the
+;; variable OUTRIGGER_PROGRAM names; the others listen to what the package
+;; would say to it.
+
+;;; Code:
+
+(require 'ert)
+(require 'ert-x)
+(require 'compile)
+(require 'flymake)
+(require 'rect)
+(require 'shell)
+(require 'outrigger)
+
+;;; A workspace, and ears for what is said
+
+(defvar outrigger-tests--root nil
+  "The workspace of the test that runs.")
+
+(defvar outrigger-tests--said nil
+  "What was said in the test that runs, newest first, each (METHOD . PARAMS).")
+
+(defmacro outrigger-tests--in-workspace (&rest body)
+  "Run BODY in a workspace of its own, and leave no trace of it."
+  (declare (indent 0) (debug t))
+  `(outrigger-tests--call-in-workspace (lambda () ,@body)))
+
+(defun outrigger-tests--call-in-workspace (function)
+  "Call FUNCTION in a workspace of its own, and leave no trace of it."
+  (let* ((outrigger-tests--root
+          (file-name-as-directory (file-truename (make-temp-file "outrigger-tests" t))))
+         (default-directory outrigger-tests--root)
+         (outrigger-workspace-function (lambda (_) outrigger-tests--root))
+         (outrigger-tests--said nil)
+         (outrigger-links nil)
+         (outrigger-reviews nil)
+         (before (buffer-list)))
+    (unwind-protect
+        (funcall function)
+      (outrigger-mode -1)
+      (dolist (buffer (seq-difference (buffer-list) before #'eq))
+        (when (buffer-live-p buffer)
+          (with-current-buffer buffer
+            (set-buffer-modified-p nil))
+          (let (kill-buffer-query-functions)
+            (kill-buffer buffer))))
+      (delete-directory outrigger-tests--root t))))
+
+(defmacro outrigger-tests--listening (&rest body)
+  "Run BODY in a workspace whose companion only listens."
+  (declare (indent 0) (debug t))
+  `(outrigger-tests--in-workspace
+     (let ((link (outrigger-link--make outrigger-tests--root)))
+       (setq outrigger-links (list link))
+       (clrhash outrigger-link--places)
+       (cl-letf (((symbol-function 'outrigger-link-ready-p) #'always)
+                 ((symbol-function 'outrigger-link--end) #'ignore)
+                 ((symbol-function 'outrigger-link-notify)
+                  (lambda (_link method params)
+                    (push (cons method (outrigger-tests--on-the-wire params))
+                          outrigger-tests--said)))
+                 ((symbol-function 'outrigger-link-ask)
+                  (lambda (_link method params &optional _answer)
+                    (push (cons method (outrigger-tests--on-the-wire params))
+                          outrigger-tests--said))))
+         (outrigger-mode 1)
+         ,@body))))
+
+(defun outrigger-tests--on-the-wire (params)
+  "Return PARAMS as they arrive at the other end, if they can be sent at all."
+  (json-parse-string (json-serialize params :false-object :json-false :null-object nil)
+                     :object-type 'plist :false-object :json-false :null-object nil))
+
+(defun outrigger-tests--heard (method)
+  "Return the parameters of everything that was said with METHOD, oldest first."
+  (cl-loop for (said . params) in (reverse outrigger-tests--said)
+           when (eq said method) collect params))
+
+(defun outrigger-tests--file (name text)
+  "Write TEXT to the file NAME of the workspace and visit it."
+  (let ((coding-system-for-write 'utf-8-unix))
+    (write-region text nil (expand-file-name name) nil 'silent))
+  (find-file (expand-file-name name)))
+
+(defun outrigger-tests--report ()
+  "Say now what would be said soon."
+  (outrigger-sync--report))
+
+(defun outrigger-tests--wait (what condition)
+  "Wait for WHAT, until the function CONDITION yields a value."
+  (let ((end (+ (float-time) 60))
+        value)
+    (while (not (setq value (funcall condition)))
+      (when (> (float-time) end)
+        (ert-fail (format "waited in vain for %s" what)))
+      (accept-process-output nil 0.05))
+    value))
+
+;;; Texts and places
+
+(ert-deftest outrigger-tests-uris ()
+  (should (equal (outrigger-link-uri "/a b/é~#?%.rs") "file:///a%20b/%C3%A9~%23%3F%25.rs")))
+
+(ert-deftest outrigger-tests-places ()
+  (pcase-dolist (`(,text ,place ,line ,character)
+                 '(("" 1 0 0)
+                   ("one\ntwo" 5 1 0)
+                   ("one\ntwo" 8 1 3)
+                   ("é🙂x\n" 4 0 7)
+                   ("a\rb\nc" 4 1 1)
+                   ("a\rb\nc" 5 2 0)
+                   ("a\r\nb" 4 1 0)
+                   ("x\u3FFFE2y" 1 0 0)
+                   ("one" 99 0 3)))
+    (with-temp-buffer
+      (insert text)
+      (should (equal (list text (outrigger-sync--position place))
+                     (list text (list :line line :character character))))))
+  (with-temp-buffer
+    (insert "one\ntwo\nthree")
+    (narrow-to-region 5 8)
+    (should (equal (outrigger-sync--position 6) '(:line 1 :character 1))))
+  (with-temp-buffer
+    (insert "x" (unibyte-char-to-multibyte #xe9) "y")
+    (should (equal (outrigger-sync--text) "x\uFFFDy"))
+    (should (equal (outrigger-sync--position 3) '(:line 0 :character 4)))))
+
+;;; Documents
+
+(defun outrigger-tests--apply (text change)
+  "Return TEXT after CHANGE, as the other end understands it."
+  (if-let ((range (plist-get change :range)))
+      (let ((bytes (encode-coding-string text 'utf-8-unix)))
+        (decode-coding-string
+         (concat (substring bytes 0 (outrigger-tests--offset bytes (plist-get range :start)))
+                 (encode-coding-string (plist-get change :text) 'utf-8-unix)
+                 (substring bytes (outrigger-tests--offset bytes (plist-get range :end))))
+         'utf-8-unix))
+    (plist-get change :text)))
+
+(defun outrigger-tests--offset (bytes place)
+  "Return the offset of PLACE in BYTES, which is an error if there is none."
+  (let ((start 0))
+    (dotimes (_ (plist-get place :line))
+      (string-match "\r\n\\|\n\\|\r" bytes start)
+      (setq start (match-end 0)))
+    (let ((end (or (string-match "[\r\n]" bytes start) (length bytes)))
+          (offset (+ start (plist-get place :character))))
+      (should (<= offset end))
+      offset)))
+
+(defun outrigger-tests--copy ()
+  "Return the text of the one document as the other end has it."
+  (let (text)
+    (pcase-dolist (`(,method . ,params) (reverse outrigger-tests--said))
+      (pcase method
+        (:textDocument/didOpen (setq text (plist-get (plist-get params :textDocument) :text)))
+        (:textDocument/didChange
+         (seq-doseq (change (plist-get params :contentChanges))
+           (setq text (outrigger-tests--apply text change))))))
+    text))
+
+(ert-deftest outrigger-tests-copies-stay-equal ()
+  "Whatever is done to a buffer, the companion has the same text."
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\ntwo\r\nthree é 🙂\n")
+    (random "outrigger")
+    (let ((indirect (make-indirect-buffer (current-buffer) "indirect"))
+          (pieces ["x" "é" "🙂" "\n" "\r" "\r\n" "" "a\nb\nc"]))
+      (dotimes (round 400)
+        (let* ((start (+ (point-min) (random (1+ (buffer-size)))))
+               (end (min (point-max) (+ start (random 4))))
+               (piece (aref pieces (random (length pieces)))))
+          (pcase (random 9)
+            ((or 0 1 2) (goto-char start) (insert piece))
+            (3 (delete-region start end))
+            (4 (let ((inhibit-modification-hooks t)) (goto-char start) (insert piece)))
+            (5 (with-current-buffer indirect (goto-char start) (insert piece)))
+            (6 (subst-char-in-region start end ?x ?y))
+            (7 (upcase-region start end))
+            (8 (save-restriction (narrow-to-region start end) (insert piece)))))
+        (when (zerop (random 3))
+          (outrigger-tests--report)
+          (should (equal (list round (outrigger-tests--copy))
+                         (list round (outrigger-sync--text)))))))
+    ;; Most of it has to be told in pieces, or this proves nothing.
+    (should (> (cl-count-if (lambda (params)
+                              (plist-get (seq-first (plist-get params :contentChanges)) :range))
+                            (outrigger-tests--heard :textDocument/didChange))
+               20))))
+
+(ert-deftest outrigger-tests-a-change-of-mode-goes-unnoticed ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (emacs-lisp-mode)
+    (insert "zero\n")
+    (outrigger-tests--report)
+    (should (equal (outrigger-tests--copy) "zero\none\n"))
+    (kill-buffer)
+    (should (= (length (outrigger-tests--heard :textDocument/didClose)) 1))))
+
+(ert-deftest outrigger-tests-unsaved-is-said ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (insert "zero\n")
+    (outrigger-tests--report)
+    (should-not (outrigger-tests--heard :textDocument/didSave))
+    (save-buffer)
+    (should (= (length (outrigger-tests--heard :textDocument/didSave)) 1))
+    (insert "more\n")
+    (outrigger-tests--report)
+    (revert-buffer t t)
+    (outrigger-tests--report)
+    (should (= (length (outrigger-tests--heard :textDocument/didSave)) 2))
+    ;; A companion that comes when there are changes already has to learn of them.
+    (goto-char (point-min))
+    (insert "unsaved\n")
+    (setq outrigger-tests--said nil)
+    (outrigger-sync--open-all link)
+    (should (equal (mapcar #'car (reverse outrigger-tests--said))
+                   '(:textDocument/didOpen :textDocument/didChange)))
+    (should (equal (outrigger-tests--copy) "unsaved\nzero\none\n"))))
+
+(ert-deftest outrigger-tests-names-follow ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (set-visited-file-name (expand-file-name "b.txt") t)
+    (should (equal (mapcar (lambda (it)
+                             (cons (car it)
+                                   (file-name-nondirectory
+                                    (plist-get (plist-get (cdr it) :textDocument) :uri))))
+                           (seq-take (reverse outrigger-tests--said) 3))
+                   '((:textDocument/didOpen . "a.txt")
+                     (:textDocument/didClose . "a.txt")
+                     (:textDocument/didOpen . "b.txt"))))))
+
+(ert-deftest outrigger-tests-what-is-not-shared ()
+  (outrigger-tests--listening
+    (with-temp-buffer
+      (outrigger-sync-attach)
+      (should-not outrigger-sync--document)
+      (let ((buffer-file-name "/ssh:nowhere:/a.txt"))
+        (outrigger-sync-attach)
+        (should-not outrigger-sync--document)))
+    (should-not outrigger-tests--said)
+    ;; Of what is too large, or no text, there is only the name.
+    (let ((outrigger-size-limit 10))
+      (outrigger-tests--file "huge.txt" "more than ten characters\n"))
+    (insert "changed")
+    (outrigger-tests--report)
+    (let ((coding-system-for-write 'binary))
+      (write-region "\x00\xff\xfe" nil "binary.o" nil 'silent))
+    (let ((coding-system-for-read 'no-conversion))
+      (find-file "binary.o"))
+    (outrigger-tests--report)
+    (should (equal (mapcar #'car (reverse outrigger-tests--said))
+                   '(:textDocument/didOpen :textDocument/didFocus
+                     :textDocument/didOpen :textDocument/didFocus)))
+    (should (equal (outrigger-tests--copy) ""))))
+
+;;; Point and region
+
+(defun outrigger-tests--selections ()
+  "Return the last selections that were said, as lists of four numbers."
+  (seq-map (lambda (it)
+             (cl-loop for end in '(:anchor :active)
+                      for place = (plist-get it end)
+                      append (list (plist-get place :line) (plist-get place :character))))
+           (plist-get (car (last (outrigger-tests--heard :outrigger/selectionChanged)))
+                      :selections)))
+
+(ert-deftest outrigger-tests-point-and-region ()
+  (outrigger-tests--listening
+    (let ((transient-mark-mode t))
+      (outrigger-tests--file "a.txt" "one\ntwo\nthree\n")
+      (goto-char 6)
+      (outrigger-tests--report)
+      (should (equal (outrigger-tests--selections) '((1 1 1 1))))
+      (push-mark 1 t t)
+      (outrigger-tests--report)
+      (should (equal (outrigger-tests--selections) '((0 0 1 1))))
+      ;; Nothing new, nothing said; and a terminal leaves things as they were.
+      (let ((count (length outrigger-tests--said)))
+        (outrigger-tests--report)
+        (switch-to-buffer "*terminal*")
+        (outrigger-tests--report)
+        (should (= (length outrigger-tests--said) count)))
+      (switch-to-buffer "a.txt")
+      (rectangle-mark-mode 1)
+      (outrigger-tests--report)
+      (should (equal (outrigger-tests--selections) '((1 0 1 1) (0 0 0 1)))))))
+
+;;; Diagnostics
+
+(ert-deftest outrigger-tests-flymake ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\ntwo\n")
+    (add-hook 'flymake-diagnostic-functions
+              (lambda (report &rest _)
+                (funcall report (list (flymake-make-diagnostic (current-buffer) 5 8 :warning
+                                                               "not a number"))))
+              nil t)
+    (flymake-mode 1)
+    (flymake-start)
+    (outrigger-tests--report)
+    (should (equal (outrigger-tests--heard :outrigger/diagnosticsChanged)
+                   `((:uri ,(outrigger-link-uri "a.txt")
+                      :diagnostics [(:range (:start (:line 1 :character 0)
+                                             :end (:line 1 :character 3))
+                                     :severity 2 :message "not a number")]))))
+    (outrigger-tests--report)
+    (should (= (length (outrigger-tests--heard :outrigger/diagnosticsChanged)) 1))))
+
+(declare-function flycheck-error-new-at "ext:flycheck")
+(defvar flycheck-current-errors)
+(defvar flycheck-mode)
+
+(ert-deftest outrigger-tests-flycheck ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\ntwo\n")
+    (require 'flycheck)
+    (setq-local flycheck-mode t)
+    (setq-local flycheck-current-errors
+                (list (flycheck-error-new-at 2 1 'error "not a number" :end-column 4
+                                             :buffer (current-buffer))))
+    (outrigger-tests--report)
+    (let ((said (car (outrigger-tests--heard :outrigger/diagnosticsChanged))))
+      (should (equal (plist-get said :diagnostics)
+                     [(:range (:start (:line 1 :character 0) :end (:line 1 :character 3))
+                       :severity 1 :message "not a number")])))))
+
+;;; Reviews
+
+(defun outrigger-tests--propose (link before after &rest more)
+  "Have LINK propose to turn BEFORE into AFTER, with MORE parameters; the review."
+  (outrigger-link-handle link 'outrigger/proposal/open
+                         `(,@more :id ,(1+ (length outrigger-reviews))
+                           :path ,(expand-file-name "a.txt" (outrigger-link-root link))
+                           :agent "Agent" :session "s" :original ,before :proposed ,after
+                           :hunks [] :dirty :json-false))
+  (let ((review (car (last outrigger-reviews))))
+    (outrigger-review--arrive review)
+    review))
+
+(defun outrigger-tests--verdict ()
+  "Return the last verdict that was said, as (ACCEPTED TEXT)."
+  (let ((verdict (car (last (outrigger-tests--heard :outrigger/proposal/verdict)))))
+    (list (plist-get verdict :accepted) (plist-get verdict :text))))
+
+(ert-deftest outrigger-tests-texts-come-out-as-they-went-in ()
+  (pcase-dolist (`(,before ,after ,shown ,edited)
+                 '((nil "one\n" "one\n" "one\n!")
+                   ("x" "one" "one" "one!")
+                   ("x\r\n" "one\r\ntwo\r\n" "one\ntwo\n" "one\r\ntwo\r\n!")
+                   ("x\n" "one\r\ntwo\r\n" "one\r\ntwo\r\n" "one\r\ntwo\r\n!")
+                   ("x\r\n" "one\r\ntwo\n" "one\r\ntwo\n" "one\r\ntwo\n!")
+                   ("\uFEFFx" "\uFEFFone" "one" "\uFEFFone!")
+                   ("x" "\uFEFFone" "\uFEFFone" "\uFEFFone!")
+                   (nil "\uFEFFone\r\n" "one\n" "\uFEFFone\r\n!")))
+    (outrigger-tests--listening
+      (let ((review (outrigger-tests--propose link before after)))
+        (outrigger-review--accept review)
+        (should (equal (outrigger-tests--verdict) '(t nil)))
+        (with-current-buffer (outrigger-review-proposed review)
+          (should (equal (buffer-string) shown))
+          (goto-char (point-max))
+          (insert "!")
+          (outrigger-accept)
+          (should (equal (outrigger-tests--verdict) (list t edited)))
+          ;; Taken back: it is what the agent wrote again.
+          (delete-char -1)
+          (outrigger-accept)
+          (should (equal (outrigger-tests--verdict) '(t nil)))
+          (outrigger-reject)
+          (should (equal (outrigger-tests--verdict) '(:json-false nil))))))))
+
+(ert-deftest outrigger-tests-an-update-counts ()
+  "What the companion was told is accepted without a text, and only that."
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+      (with-current-buffer (outrigger-review-proposed review)
+        (insert "!")
+        (outrigger-review-follow review)
+        (should (equal (plist-get (car (outrigger-tests--heard :outrigger/proposal/update)) :text)
+                       "!two\n"))
+        (outrigger-accept)
+        (should (equal (outrigger-tests--verdict) '(t nil)))
+        (delete-char -1)
+        (outrigger-accept)
+        (should (equal (outrigger-tests--verdict) '(t "two\n")))))))
+
+(ert-deftest outrigger-tests-hunks-can-be-dropped ()
+  (let ((lines (lambda (first last)
+                 (concat first "\n2\n3\n4\n5\n6\n7\n8\n9\n10\n" last))))
+    (pcase-dolist (`(,before ,after ,hunk ,left)
+                   `((,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n") 1
+                      ,(funcall lines "a" "Z\n"))
+                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n") 2
+                      ,(funcall lines "A" "z\n"))
+                     (,(funcall lines "a" "z") ,(funcall lines "A" "Z\n") 2
+                      ,(funcall lines "A" "z"))
+                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "") 2
+                      ,(funcall lines "A" "z\n"))
+                     (,(funcall lines "a" "") ,(funcall lines "a" "z\n") 1
+                      ,(funcall lines "a" ""))
+                     (nil "new\n" 1 "")))
+      (outrigger-tests--listening
+        (let ((review (outrigger-tests--propose link before after)))
+          (with-current-buffer (outrigger-review-view review)
+            (goto-char (point-min))
+            (diff-hunk-next hunk)
+            (outrigger-diff-drop-hunk)
+            (should (equal (outrigger-review--text review) left))
+            (should (equal (cl-count ?@ (buffer-string))
+                           (* 4 (if (equal left (or before "")) 0 1))))))))))
+
+(ert-deftest outrigger-tests-unsaved-changes-are-compared ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (insert "mine\n")
+    (let ((review (outrigger-tests--propose link "one\n" "ONE\n" :dirty t)))
+      (with-current-buffer (outrigger-review-view review)
+        (should (string-match-p "^-mine\n-one\n\\+ONE" (buffer-string)))
+        (should (string-match-p "unsaved changes" (outrigger-diff--header))))
+      ;; The agent writes; nothing of the person's is lost.
+      (set-file-times "a.txt" '(1 0))
+      (write-region "ONE\n" nil "a.txt" nil 'silent)
+      (set-visited-file-modtime '(1 0))
+      (should (outrigger-review--reload (current-buffer)))
+      (should (equal (buffer-string) "mine\none\n")))))
+
+(ert-deftest outrigger-tests-what-an-agent-wrote-is-reloaded ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (let ((review (outrigger-tests--propose link "one\n" "ONE\n")))
+      (outrigger-link-handle link 'outrigger/proposal/close (list :id (outrigger-review-id review)))
+      (let ((coding-system-for-write 'utf-8-unix))
+        (write-region "ONE\n" nil (expand-file-name "a.txt") nil 'silent))
+      (set-file-times "a.txt" '(1 0))
+      (outrigger-tests--wait "the new text"
+                             (lambda () (equal (with-current-buffer "a.txt" (buffer-string))
+                                               "ONE\n"))))))
+
+(ert-deftest outrigger-tests-a-file-that-was-written-meanwhile ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (let ((review (outrigger-tests--propose link "one\n" "ONE\n")))
+      (set-file-times "a.txt" '(1 0))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'ignore))
+        (outrigger-review--accept review)
+        (should-not (outrigger-tests--heard :outrigger/proposal/verdict)))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always))
+        (outrigger-review--accept review)
+        (should (equal (outrigger-tests--verdict) '(t nil)))))))
+
+(ert-deftest outrigger-tests-closing-answers-with-the-text ()
+  (outrigger-tests--listening
+    (let* ((review (outrigger-tests--propose link "one\n" "two\n"))
+           (proposed (outrigger-review-proposed review))
+           closed)
+      (add-hook 'outrigger-proposal-closed-functions (lambda (it) (push it closed)))
+      (unwind-protect
+          (progn
+            (with-current-buffer proposed
+              (insert "!"))
+            (should (equal (outrigger-link-handle link 'outrigger/proposal/close '(:id 1))
+                           '(:text "!two\n")))
+            (should-not outrigger-reviews)
+            (outrigger-tests--wait "the end of the buffers"
+                                   (lambda () (not (buffer-live-p proposed))))
+            (should (equal closed (list review)))
+            (should-not (outrigger-link-handle link 'outrigger/proposal/close '(:id 1)))
+            (should-error (outrigger-accept) :type 'user-error))
+        (setq outrigger-proposal-closed-functions nil)))))
+
+(ert-deftest outrigger-tests-edits-outlive-the-companion ()
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+      (with-current-buffer (outrigger-review-proposed review)
+        (insert "!"))
+      (outrigger-review-follow review)
+      ;; Decided before it is opened again: the new companion was told nothing.
+      (outrigger-review-forget-lost link)
+      (outrigger-review--accept review)
+      (should (equal (outrigger-tests--verdict) '(t "!two\n")))
+      (outrigger-link-handle link 'outrigger/proposal/open
+                             `(:id 1 :path ,(outrigger-review-path review) :session "s"
+                               :proposed "two\n"))
+      (should (equal outrigger-reviews (list review)))
+      (outrigger-review--accept review)
+      (should (equal (outrigger-tests--verdict) '(t "!two\n"))))))
+
+;;; Windows
+
+(ert-deftest outrigger-tests-focus-stays-and-windows-come-back ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "one\n")
+    (delete-other-windows)
+    (let ((window (selected-window))
+          (review (outrigger-tests--propose link "one\n" "two\n")))
+      (should (eq (selected-window) window))
+      (should (eq (window-buffer) (get-buffer "a.txt")))
+      (should (get-buffer-window (outrigger-review-view review)))
+      (outrigger-show)
+      (should (eq (window-buffer) (outrigger-review-view review)))
+      (should (eq (key-binding (kbd "C-c C-c")) #'outrigger-accept))
+      (should (eq (key-binding (kbd "C-c C-k")) #'outrigger-reject))
+      (should (eq (key-binding "k") #'outrigger-diff-drop-hunk))
+      (should (eq (key-binding (kbd "RET")) #'outrigger-diff-edit))
+      (should (eq (key-binding "n") #'diff-hunk-next))
+      (should (eq (key-binding "q") #'quit-window))
+      (outrigger-diff-edit)
+      (should (eq (window-buffer) (outrigger-review-proposed review)))
+      (should (eq (key-binding (kbd "C-c C-c")) #'outrigger-accept))
+      (should (eq (key-binding (kbd "C-x C-s")) #'outrigger-proposal-save))
+      (outrigger-review--depart review)
+      (should (eq (window-buffer) (get-buffer "a.txt")))
+      (should (equal (window-list) (list (selected-window))))
+      (should (= (length (frame-list)) 1)))))
+
+(ert-deftest outrigger-tests-ediff ()
+  (outrigger-tests--listening
+    (let ((outrigger-diff-function #'outrigger-diff-ediff)
+          (noninteractive nil))
+      (outrigger-tests--file "a.txt" "one\n")
+      (delete-other-windows)
+      ;; Not over somebody who types to a program.
+      (with-current-buffer (get-buffer-create "*terminal*")
+        (comint-mode))
+      (switch-to-buffer "*terminal*")
+      (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+        (should-not (outrigger-review-control review))
+        (switch-to-buffer "a.txt")
+        (outrigger-show)
+        (let ((control (outrigger-review-control review)))
+          (should (eq (window-buffer) control))
+          (should (= (length (frame-list)) 1))
+          (should (get-buffer-window (outrigger-review-proposed review)))
+          (with-current-buffer control
+            (should (eq (key-binding (kbd "C-c C-c")) #'outrigger-accept))
+            (should (eq (key-binding (kbd "C-c C-k")) #'outrigger-reject))
+            ;; To copy the original over the proposal is to drop the hunk.
+            (ediff-next-difference)
+            (ediff-copy-A-to-B nil)
+            (should (equal (outrigger-review--text review) "one\n"))
+            (ediff-really-quit nil)))
+        (should (equal outrigger-reviews (list review)))
+        (should (eq (window-buffer) (get-buffer "a.txt")))
+        (should (= (length (window-list)) 1))
+        ;; Out of the other view, and back to where the person was before that.
+        (outrigger-diff-unified review t)
+        (outrigger-diff-in-ediff)
+        (should (= (length (window-list)) 3))
+        (outrigger-review--depart review)
+        (should (eq (window-buffer) (get-buffer "a.txt")))
+        (should (= (length (window-list)) 1))))))
+
+;;; Terminals
+
+(declare-function vterm "ext:vterm")
+(declare-function vterm-send-string "ext:vterm")
+
+(ert-deftest outrigger-tests-terminals-have-the-environment ()
+  (outrigger-tests--listening
+    (outrigger-link-handle link 'outrigger/ready '(:port 1 :environment (:OUTRIGGER_TEST "found")))
+    (let ((shell-file-name "/bin/sh")
+          (explicit-shell-file-name "/bin/sh")
+          (command "echo \"<$OUTRIGGER_TEST>\""))
+      (cl-flet ((shows (buffer)
+                  (outrigger-tests--wait
+                   (format "the variable in %s" buffer)
+                   (lambda ()
+                     (with-current-buffer buffer
+                       (string-match-p "<found>" (buffer-string)))))))
+        (shows (compile command))
+        (with-current-buffer (shell)
+          (goto-char (point-max))
+          (insert command)
+          (comint-send-input)
+          (shows (current-buffer)))
+        (with-current-buffer (save-window-excursion (term "/bin/sh") (current-buffer))
+          (process-send-string nil (concat command "\n"))
+          (shows (current-buffer)))
+        (require 'vterm)
+        (with-current-buffer (save-window-excursion (vterm t) (current-buffer))
+          (vterm-send-string (concat command "\n"))
+          (shows (current-buffer)))
+        (with-current-buffer (save-window-excursion (eshell t) (current-buffer))
+          (should (equal (getenv "OUTRIGGER_TEST") "found")))
+        ;; A terminal somewhere else has nothing to do with it.
+        (let ((default-directory temporary-file-directory))
+          (with-temp-buffer
+            (comint-mode)
+            (should-not (getenv "OUTRIGGER_TEST"))))))))
+
+;;; The link, with the real program
+
+(defmacro outrigger-tests--linked (&rest body)
+  "Run BODY in a workspace with a companion of its own."
+  (declare (indent 0) (debug t))
+  `(outrigger-tests--in-workspace
+     (let ((outrigger-program (getenv "OUTRIGGER_PROGRAM")))
+       (should outrigger-program)
+       (outrigger-tests--file "a.txt" "one\n")
+       (outrigger-mode 1)
+       (let ((link (car outrigger-links)))
+         (outrigger-tests--ready link)
+         ,@body))))
+
+(defun outrigger-tests--ready (link)
+  "Wait until the companion of LINK is ready."
+  (outrigger-tests--wait "the companion" (lambda () (outrigger-link-environment link))))
+
+(ert-deftest outrigger-tests-a-companion-ends-with-the-mode ()
+  (outrigger-tests--linked
+    (let ((process (outrigger-link-process link)))
+      (outrigger-mode -1)
+      (should-not (process-live-p process))
+      (should (equal (process-exit-status process) 0))
+      (should-not outrigger-links))))
+
+(ert-deftest outrigger-tests-a-dead-companion-is-started-again ()
+  (outrigger-tests--linked
+    (let ((port (outrigger-link-port link))
+          (log (outrigger-link-log-buffer)))
+      (setf (outrigger-link-environment link) nil)
+      (signal-process (outrigger-link-process link) 'KILL)
+      (outrigger-tests--ready link)
+      (should (equal (outrigger-link-port link) port))
+      (with-current-buffer log
+        (should (string-match-p "starting it again in 1s" (buffer-string)))
+        ;; The environment holds secrets.
+        (should-not (string-match-p "TOKEN" (buffer-string)))))))
+
+(ert-deftest outrigger-tests-a-pause-outlives-the-companion ()
+  (outrigger-tests--linked
+    (outrigger-pause)
+    (outrigger-tests--wait "the pause" (lambda () (outrigger-link-paused-p link)))
+    (setf (outrigger-link-environment link) nil)
+    (outrigger-restart)
+    (outrigger-tests--ready link)
+    (setf (outrigger-link-status link) nil)
+    (outrigger-status)
+    (outrigger-tests--wait "the status" (lambda () (outrigger-link-status link)))
+    (should (outrigger-link-paused-p link))
+    (should (string-search "=" (outrigger-mode-line)))
+    (should (string-search "; paused" (outrigger--describe link)))))
+
+(ert-deftest outrigger-tests-the-page-is-opened ()
+  (outrigger-tests--linked
+    (let (opened)
+      (cl-letf (((symbol-function 'browse-url) (lambda (url &rest _) (setq opened url))))
+        (outrigger-open-page)
+        (outrigger-tests--wait "the page" (lambda () opened)))
+      (should (string-prefix-p (format "http://127.0.0.1:%d/#" (outrigger-link-port link))
+                               opened)))))
+
+(ert-deftest outrigger-tests-health ()
+  (outrigger-tests--linked
+    (outrigger-health)
+    (with-current-buffer "*outrigger-health*"
+      (should-not (string-match-p "FIX" (buffer-string)))
+      (should (string-search (format "on port %s" (outrigger-link-port link)) (buffer-string))))))
+
+(ert-deftest outrigger-tests-no-program ()
+  (outrigger-tests--in-workspace
+    (let ((outrigger-program "no-such-program")
+          (outrigger-link--told-missing nil)
+          (warnings 0))
+      (cl-letf (((symbol-function 'display-warning) (lambda (&rest _) (cl-incf warnings))))
+        (outrigger-mode 1)
+        (outrigger-tests--file "a.txt" "one\n")
+        (outrigger-tests--file "b.txt" "one\n"))
+      (should (= warnings 1))
+      (should-not outrigger-links)
+      (outrigger-health)
+      (with-current-buffer "*outrigger-health*"
+        (should (string-match-p "FIX.*no-such-program" (buffer-string)))))))
+
+(ert-deftest outrigger-tests-a-program-that-ends-at-once ()
+  "It is started again, later and later, and the person hears of it once."
+  (outrigger-tests--in-workspace
+    (let ((outrigger-program (executable-find "false"))
+          (told 0))
+      (cl-letf* ((message (symbol-function 'message))
+                 ((symbol-function 'message)
+                  (lambda (format &rest arguments)
+                    (when (string-prefix-p "Outrigger ended" (or format ""))
+                      (cl-incf told))
+                    (apply message format arguments))))
+        (outrigger-mode 1)
+        (outrigger-tests--file "a.txt" "one\n")
+        (let ((link (car outrigger-links)))
+          (outrigger-tests--wait "the third end"
+                                 (lambda () (= (outrigger-link-failures link) 3)))
+          (should (eq (outrigger-link-state link) 'waiting))))
+      (should (= told 1)))))
+
+(ert-deftest outrigger-tests-another-version ()
+  "A program that speaks another version is told of, and not started again."
+  (outrigger-tests--in-workspace
+    (let* ((answer "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{\"experimental\":\
+{\"outrigger\":{\"version\":99}}},\"serverInfo\":{\"version\":\"9.9.9\"}}}")
+           (outrigger-program (expand-file-name "other"))
+           warning)
+      (write-region (format "#!/bin/sh\nprintf 'Content-Length: %d\\r\\n\\r\\n%%s' '%s'\ncat\n"
+                            (length answer) answer)
+                    nil outrigger-program nil 'silent)
+      (set-file-modes outrigger-program #o700)
+      (cl-letf (((symbol-function 'display-warning) (lambda (_ text &rest _) (setq warning text))))
+        (outrigger-mode 1)
+        (outrigger-tests--file "a.txt" "one\n")
+        (outrigger-tests--wait "the warning" (lambda () warning)))
+      (should (string-match-p "outrigger 9.9.9 speaks version 99" warning))
+      (should (eq (outrigger-link-state (car outrigger-links)) 'refused)))))
+
+(ert-deftest outrigger-tests-workspaces ()
+  (let* ((root (file-name-as-directory (file-truename (make-temp-file "outrigger-tests" t))))
+         (inside (file-name-as-directory (expand-file-name "a/b" root)))
+         (command-line-default-directory root))
+    (unwind-protect
+        (progn
+          (make-directory inside t)
+          (should (file-equal-p (outrigger-project-root inside) root))
+          (let ((process-environment (cons (concat "HOME=" root) process-environment)))
+            (should-not (outrigger-project-root inside)))
+          (let ((command-line-default-directory "/"))
+            (should-not (outrigger-project-root inside))
+            (make-directory (expand-file-name ".git" root))
+            (should (file-equal-p (outrigger-project-root inside) root))))
+      (delete-directory root t))))
+
+;;; Conversations
+
+(defun outrigger-tests--daemon (link what &rest params)
+  "Let LINK hear WHAT of the daemon, with PARAMS."
+  (outrigger-link-handle link (intern (concat "outrigger/daemon/" what)) params))
+
+(ert-deftest outrigger-tests-a-conversation-is-put-together ()
+  (outrigger-tests--listening
+    (let ((outrigger-chat-ask-at-once nil))
+      (outrigger-tests--daemon
+       link "all"
+       :status '(:connection (:state "live") :title "Tea" :busy :json-false
+                 :place (:machine "elm" :workspace (:daemonPath "/w")))
+       :requests []
+       :entries (vector (list :id 1 :kind "said" :speaker "me" :text "hello")
+                        (list :id 2 :kind "said" :speaker "agent" :text "Hi ")))
+      (outrigger-tests--daemon link "change" :change "append" :id 2 :text "there")
+      (dolist (status '("pending" "completed"))
+        (outrigger-tests--daemon
+         link "change" :change "put"
+         :entry `(:id 3 :kind "tool"
+                  :tool (:id "t" :title "Shell" :status ,status :command "ls"))))
+      (outrigger-tests--daemon
+       link "change" :change "requests"
+       :requests [(:request "r" :title "Run it?") (:request "e" :title "Edit" :proposal 3)])
+      (with-current-buffer (outrigger-chat--buffer link)
+        (outrigger-chat--draw (current-buffer))
+        (should (equal (buffer-substring-no-properties (point-min) (point-max))
+                       (concat "Tea (connected; runs in /w on elm)\n\n"
+                               "You\nhello\n\nAgent\nHi there\n\n"
+                               "[completed] Shell\n    $ ls\n\n"
+                               "? Run it? (" (substitute-command-keys
+                                             "\\[outrigger-chat-answer]") ")\n"))))
+      (outrigger-tests--daemon link "change" :change "clear")
+      (with-current-buffer (outrigger-chat--buffer link)
+        (should-not outrigger-chat--entries)))))
+
+(ert-deftest outrigger-tests-requests-are-answered-in-the-minibuffer ()
+  (outrigger-tests--listening
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_prompt choices &rest _) (car choices)))
+              ((symbol-function 'completing-read-multiple)
+               (lambda (_prompt choices &rest _) choices)))
+      (outrigger-chat--ask link '(:request "r" :title "Run it?" :tool (:command "ls")
+                                  :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
+      (outrigger-chat--ask link '(:request "q"
+                                  :questions [(:question "One?" :answers [["a" nil] ["b" nil]])
+                                              (:question "More?" :several t
+                                               :answers [["c" nil] ["d" nil]])])))
+    (should (equal (outrigger-tests--heard :outrigger/daemon/answer)
+                   '((:request "r" :reply (:option "once"))
+                     (:request "q" :reply (:answers [["a"] ["c" "d"]])))))))
+
+(provide 'outrigger-tests)
+;;; outrigger-tests.el ends here

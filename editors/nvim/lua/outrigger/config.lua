@@ -1,0 +1,64 @@
+--- The person's options: from `setup()`, else from `vim.g.outrigger_<name>`, else the default.
+
+local message = require("outrigger.message")
+
+local M = {}
+
+--- Every option with its default and the types that it may have.
+local OPTIONS = {
+  cmd = { default = { "outrigger", "lsp" }, types = { "table" } },
+  auto_start = { default = true, types = { "boolean" } },
+  roots = { default = nil, types = { "table", "function" } },
+  markers = { default = { ".git", ".hg", ".jj", ".svn" }, types = { "table" } },
+  focus = { default = "idle", values = { "idle", "always", "never" } },
+  agents = { default = nil, types = { "table" } },
+  ignore = { default = {}, types = { "table" } },
+  max_bytes = { default = 4 * 1024 * 1024, types = { "number" } },
+  environment = { default = true, types = { "boolean" } },
+  daemon = { default = false, types = { "boolean" } },
+}
+
+local chosen = {}
+
+local function is_valid(option, value)
+  if option.values then
+    return vim.tbl_contains(option.values, value)
+  end
+  return vim.tbl_contains(option.types, type(value))
+end
+
+--- The value if it can be used; what cannot is told once and ignored.
+local function checked(name, value, source)
+  if value == nil or is_valid(OPTIONS[name], value) then
+    return value
+  end
+  message.once(source, vim.log.levels.WARN, ("%s is not valid, see :help outrigger-%s"):format(source, name))
+  return nil
+end
+
+function M.set(options)
+  for name in pairs(options) do
+    if not OPTIONS[name] then
+      message.once(name, vim.log.levels.WARN, ("there is no option %q, see :help outrigger-options"):format(name))
+    end
+  end
+  chosen = options
+end
+
+function M.get()
+  local options = {}
+  for name, option in pairs(OPTIONS) do
+    local value = checked(name, chosen[name], ("the option %q"):format(name))
+    if value == nil then
+      local variable = "outrigger_" .. name
+      value = checked(name, vim.g[variable], "g:" .. variable)
+    end
+    if value == nil then
+      value = option.default
+    end
+    options[name] = value
+  end
+  return options
+end
+
+return M

@@ -1,0 +1,36 @@
+--- What the person is told, always in one line: a longer one would make Neovim ask for Enter.
+
+local M = {}
+
+local told = {}
+
+local function tell(level, text)
+  vim.notify("outrigger: " .. text, level, { title = "Outrigger" })
+end
+
+function M.info(text)
+  tell(vim.log.levels.INFO, text)
+end
+
+function M.warn(text)
+  tell(vim.log.levels.WARN, text)
+end
+
+function M.error(text)
+  tell(vim.log.levels.ERROR, text)
+end
+
+--- Says something that is worth saying once.
+function M.once(key, level, text)
+  if not told[key] then
+    told[key] = true
+    tell(level, text)
+  end
+end
+
+--- What was said once may be said again.
+function M.forget(key)
+  told[key] = nil
+end
+
+return M

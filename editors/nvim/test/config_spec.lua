@@ -1,0 +1,61 @@
+local config = require("outrigger.config")
+local status = require("outrigger.status")
+
+--- What was said while `body` ran.
+local function said(body)
+  local heard, notify = {}, vim.notify
+  vim.notify = function(text)
+    table.insert(heard, text)
+  end
+  body()
+  vim.notify = notify
+  return heard
+end
+
+it("options come from setup, else from a variable, else from the defaults", function()
+  same(config.get().cmd, { "outrigger", "lsp" })
+  vim.g.outrigger_focus = "never"
+  same(config.get().focus, "never")
+  config.set({ focus = "always" })
+  same(config.get().focus, "always")
+  config.set({})
+  vim.g.outrigger_focus = nil
+  same(config.get().focus, "idle")
+  vim.g.outrigger_auto_start = false
+  same(config.get().auto_start, false)
+  vim.g.outrigger_auto_start = nil
+end)
+
+it("what is wrong is said once, and the default is taken", function()
+  local heard = said(function()
+    config.set({ focus = "sometimes", colour = "red", cmd = "outrigger lsp" })
+    same(config.get().focus, "idle")
+    same(config.get().cmd, { "outrigger", "lsp" })
+    config.get()
+  end)
+  config.set({})
+  same(#heard, 3, vim.inspect(heard))
+end)
+
+it("the status line says what matters in a few words", function()
+  same(status.line(), "")
+  local agent = { name = "Some Agent", version = "1", connected = true }
+  local cases = {
+    { { agents = {}, pending = 0, heldBack = 0, paused = false }, "no agent" },
+    { { agents = { agent }, pending = 0, heldBack = 0, paused = false }, "1 agent" },
+    { { agents = { agent, agent }, pending = 1, heldBack = 0, paused = true }, "2 agents, 1 proposal, paused" },
+    { { agents = { { connected = false } }, pending = 2, heldBack = 0, paused = false }, "no agent, 2 proposals" },
+  }
+  for _, case in ipairs(cases) do
+    status.set(case[1])
+    same(status.line(), case[2])
+  end
+  status.set(nil)
+end)
+
+it("the command completes what can follow", function()
+  local complete = require("outrigger.command").complete
+  same(complete("Outrigger re"), { "reject", "restart", "resume" })
+  same(complete("Outrigger accept "), {})
+  same(#complete("Outrigger "), 19)
+end)

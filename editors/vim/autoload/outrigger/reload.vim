@@ -1,0 +1,45 @@
+vim9script
+# Loads a file again after an agent has written it.
+#
+# Vim looks at files when it gets the focus; an agent in a terminal beside it, or inside it, gives
+# no such sign. So a file that was just decided is looked at for a while. A buffer with unsaved
+# changes is left as it is: a question of Vim's in the middle of something else would take the next
+# key for its answer. Vim asks before it writes over the file.
+
+import autoload './tell.vim'
+
+const PAUSE = 200
+const LOOKS = 100
+
+# The agent may write this file any moment.
+export def Expect(path: string)
+  const buffer = bufnr(path)
+  if buffer > 0 && bufloaded(buffer)
+    execute $'autocmd! outrigger FileChangedShell <buffer={buffer}>'
+    execute $'autocmd outrigger FileChangedShell <buffer={buffer}> Choose()'
+    timer_start(PAUSE, (_) => Look(buffer, LOOKS))
+  endif
+enddef
+
+def Look(buffer: number, looks: number)
+  if !bufloaded(buffer)
+    return
+  endif
+  if mode() =~# '^[nt]'
+    execute 'checktime' buffer
+  endif
+  if looks > 1
+    timer_start(PAUSE, (_) => Look(buffer, looks - 1))
+  else
+    execute $'autocmd! outrigger FileChangedShell <buffer={buffer}>'
+  endif
+enddef
+
+def Choose()
+  if v:fcs_reason == 'conflict'
+    v:fcs_choice = ''
+    tell.Warning($'{expand("<afile>:~:.")} has other changes on disk now: :edit! loads them, :write! keeps yours')
+  else
+    v:fcs_choice = 'reload'
+  endif
+enddef

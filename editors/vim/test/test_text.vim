@@ -1,0 +1,50 @@
+vim9script
+# Texts go into a buffer and come back byte for byte.
+
+import autoload 'outrigger/text.vim'
+
+const TEXTS = [
+  "one\ntwo\n",
+  "no newline at the end",
+  "one\r\ntwo\r\n",
+  "\ufeffmarked\r\nno newline",
+  "mixed\r\nline ends\n",
+  "only\rcarriage\rreturns",
+  "ends in a carriage return\r\nhere too\r",
+  "\n\n",
+  "ä 🙂 \u3000\n",
+]
+
+def g:Test_texts_come_back()
+  for before in TEXTS
+    new
+    text.Put(before)
+    assert_equal(before, text.Of(bufnr()))
+    assert_false(&modified, string(before))
+    close!
+  endfor
+enddef
+
+def g:Test_an_edit_keeps_the_rest()
+  new
+  text.Put("\ufeffone\r\ntwo")
+  assert_equal(['one', 'two'], getline(1, '$'))
+  setline(1, 'ONE')
+  append('$', 'three')
+  assert_equal("\ufeffONE\r\ntwo\r\nthree", text.Of(bufnr()))
+enddef
+
+def g:Test_undo_does_not_go_behind_the_beginning()
+  new
+  text.Put("one\n")
+  setline(1, 'two')
+  silent! undo
+  silent! undo
+  assert_equal(['one'], getline(1, '$'))
+enddef
+
+def g:Test_what_is_no_utf8_is_made_utf8()
+  assert_equal("aéb\n", text.Join(["a\xe9b"]))
+  assert_equal("é\n", text.Join(['é']))
+  assert_equal('', text.Join([]))
+enddef
