@@ -11,7 +11,7 @@ pub(crate) use daemon::{Daemon, DaemonCommand, DaemonLink, DaemonPrompt, YesNo};
 
 const EXAMPLES: &str = "\
 Examples:
-  outrigger                      a companion for this folder; then run `qwen` or `gemini` beside it
+  outrigger                      a companion for this folder and its page; then run `qwen` or `gemini`
   outrigger focus src/main.rs --line 12
   outrigger proposals            what agents want to change
   outrigger show 3               one proposal as a diff, with numbered hunks
@@ -78,6 +78,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  outrigger focus src/main.rs --line 12 --column 4\n  pbpaste | outrigger focus src/main.rs --selection-from -"
     )]
     Focus(Focus),
+    /// Print a fresh link to the page, good for one tab and ten minutes.
+    Url(Url),
     /// Print the variables that an agent's terminal should have.
     #[command(
         after_help = "Examples:\n  eval \"$(outrigger env)\"\n  outrigger env --shell fish | source"
@@ -122,9 +124,18 @@ pub(crate) struct Serve {
     /// Listen on this port [default: the last one used for these folders, or any free one].
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// Print one line of JSON on stdout when ready.
+    /// Print one line of JSON on stdout when ready, and open no browser.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Do not open the page in a browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Hold conversations with `qwen serve` in the page and in editors.
+    #[arg(long)]
+    pub(crate) daemon: bool,
+    /// The address of the daemon; implies --daemon [default: port 4170 of this machine].
+    #[arg(long, value_name = "URL")]
+    pub(crate) daemon_url: Option<String>,
     /// End when this process ends.
     #[arg(long, value_name = "PID")]
     pub(crate) parent: Option<u32>,
@@ -194,6 +205,13 @@ pub(crate) struct Focus {
     /// The selected text, from a file or from stdin (-).
     #[arg(long, value_name = "FILE")]
     pub(crate) selection_from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Url {
+    /// Open it in a browser instead.
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, Args)]

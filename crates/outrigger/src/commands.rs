@@ -10,7 +10,8 @@ use companion::registry::Record;
 use serde::Serialize;
 use web::{Client, ClientError, wire};
 
-use crate::args::{Accept, Chosen, Env, EnvForm, Focus, Global, Listing, Show};
+use crate::args::{Accept, Chosen, Env, EnvForm, Focus, Global, Listing, Show, Url};
+use crate::browser;
 use crate::failure::{Failure, Kind};
 use crate::folders;
 use crate::output::{harmless, print, print_diff};
@@ -117,6 +118,17 @@ pub(crate) async fn focus(global: &Global, args: &Focus) -> Done {
     let focused: wire::Focused = client(&record).post("/api/focus", &focus).await?;
     if let Some(reason) = focused.reason {
         eprintln!("outrigger: agents are not told about this file: {reason}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn url(global: &Global, args: &Url) -> Done {
+    let record = folders::companion(global)?;
+    let link: wire::Link = client(&record).post("/api/links", &()).await?;
+    if args.open {
+        browser::open(&link.url)?;
+    } else {
+        print(&format!("{}\n", link.url));
     }
     Ok(ExitCode::SUCCESS)
 }

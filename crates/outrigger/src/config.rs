@@ -72,6 +72,8 @@ pub(crate) struct Config {
     pub(crate) log: Setting<tracing::level_filters::LevelFilter>,
     pub(crate) max_body: Setting<usize>,
     pub(crate) debounce: Setting<Duration>,
+    /// Whether `outrigger` opens the page where it can.
+    pub(crate) open: Setting<bool>,
     /// Patterns from every source; they add up.
     pub(crate) ignore: Vec<Setting<String>>,
     /// What was found and not used, in words.
@@ -88,6 +90,7 @@ struct UserFile {
     log: Option<String>,
     max_body: Option<usize>,
     debounce_ms: Option<u64>,
+    open: Option<bool>,
     #[serde(default)]
     ignore: Vec<String>,
     /// Only `outrigger daemon` uses it.
@@ -113,6 +116,7 @@ impl Config {
             log: Setting::default(tracing::level_filters::LevelFilter::WARN),
             max_body: Setting::default(limits.body),
             debounce: Setting::default(limits.debounce),
+            open: Setting::default(true),
             ignore: Vec::new(),
             warnings: Vec::new(),
         };
@@ -168,6 +172,7 @@ impl Config {
         self.max_body.set(file.max_body, origin.clone());
         self.debounce
             .set(file.debounce_ms.map(Duration::from_millis), origin.clone());
+        self.open.set(file.open, origin.clone());
         self.add_patterns(file.ignore, &origin);
         Ok(())
     }
@@ -200,6 +205,8 @@ impl Config {
         self.max_body.set(value, origin);
         let (value, origin) = read(variable, "OUTRIGGER_DEBOUNCE_MS", number)?;
         self.debounce.set(value.map(Duration::from_millis), origin);
+        let (value, origin) = read(variable, "OUTRIGGER_OPEN", yes_or_no)?;
+        self.open.set(value, origin);
         let (value, origin) = read(variable, "OUTRIGGER_IGNORE", |text| Ok(split(text)))?;
         self.add_patterns(value.unwrap_or_default(), &origin);
         Ok(())
@@ -217,6 +224,8 @@ impl Config {
         let log = flags.log.as_deref().map(level).transpose();
         self.log
             .set(log.map_err(|why| wrong(&origin, why))?, origin);
+        self.open
+            .set(flags.no_open.then_some(false), Origin::Flag("--no-open"));
         self.add_patterns(flags.ignore.clone(), &Origin::Flag("--ignore"));
         Ok(())
     }
@@ -297,6 +306,7 @@ impl fmt::Display for Config {
             &self.debounce.value.as_millis(),
             &self.debounce.origin,
         )?;
+        line("open", &self.open.value, &self.open.origin)?;
         for pattern in &self.ignore {
             line("ignore", &format!("{:?}", pattern.value), &pattern.origin)?;
         }
@@ -360,6 +370,11 @@ fn agents(names: &[String]) -> Result<Vec<Agent>, String> {
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{text:?} is not a number that fits"))
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    text.parse()
+        .map_err(|_| format!("{text:?} is not one of true, false"))
 }
 
 fn level(text: &str) -> Result<tracing::level_filters::LevelFilter, String> {
@@ -480,6 +495,7 @@ mod tests {
             ("agents = ['claude']", "claude"),
             ("log = 'loud'", "loud"),
             ("name = ' '", "empty"),
+            ("open = 'no'", "bool"),
         ] {
             let failure = load(&Serve::default(), &[], user, "")
                 .unwrap_err()

@@ -11,16 +11,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use beacon::{Announcement, IdeInfo, Stdio};
+use chat::{Chat, Which};
 use companion::desk::Desk;
 use companion::registry::{Record, Registry};
-use companion::{Ending, Limits, Token, mcp, server};
+use companion::{Ending, Limits, Token, mcp, random_hex, server};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
-use web::Order;
+use web::{Keys, Links, Order};
 use workbench::{Agent, Privacy, Workbench};
 
 use crate::config::Config;
+use crate::daemon::settings::Link;
 use crate::failure::{Failure, Kind};
 use crate::keeper::{Keeper, Keeping};
 use crate::privacy::IgnoreFiles;
@@ -36,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) registry: Registry,
     pub(crate) state: PathBuf,
+    /// The daemon to hold conversations with, if that is switched on.
+    pub(crate) daemon: Option<Link>,
     /// The process that we live for, if there is one.
     pub(crate) parent: Option<u32>,
     /// Whether the process may become a new program to restart.
@@ -52,6 +56,8 @@ pub(crate) struct House {
     order: mpsc::Sender<Order>,
     orders: mpsc::Receiver<Order>,
     ending: watch::Sender<Ending>,
+    links: Links,
+    chat: Option<Chat>,
     desk: Desk,
     keeper: Keeper,
 }
@@ -72,6 +78,7 @@ impl House {
             config,
             registry,
             state,
+            daemon,
             parent,
             restartable,
             socket,
@@ -99,6 +106,8 @@ impl House {
         let desk = Desk::start(workbench, saved, journal, limits.clone());
         let (ending, ended) = watch::channel(Ending::No);
         let (order, orders) = mpsc::channel(16);
+        let links = Links::new(port);
+        let chat = daemon.map(|link| converse(link, &record, slot.folder(), &desk));
         let agents = config.agents.value;
         let let_in = HOLDERS
             .into_iter()
@@ -109,17 +118,26 @@ impl House {
                 .filter_map(|agent| Some((agent, token(&record, agent)?.clone())))
                 .collect(),
             desk: desk.clone(),
-            ending: ended,
+            ending: ended.clone(),
             limits: limits.clone(),
         })
         .merge(web::router(web::Api {
             port,
             editor: record.editor.clone(),
-            secret: record.secret.clone(),
+            agents: agents.clone(),
+            keys: Keys {
+                commands: record.secret.clone(),
+                page: record.page.clone(),
+            },
+            links: links.clone(),
+            chat: chat.clone(),
             desk: desk.clone(),
             orders: order.clone(),
             restartable,
+            instance: random_hex::<8>().map_err(cannot_start)?,
+            ending: ended,
             body: limits.body,
+            keep_alive: limits.keep_alive,
         }));
         let keeper = Keeper::new(Keeping {
             announcement: announcement(&record, &state, parent),
@@ -147,6 +165,8 @@ impl House {
             order,
             orders,
             ending,
+            links,
+            chat,
             desk,
             keeper,
         })
@@ -160,6 +180,16 @@ impl House {
     /// The owner of all state.
     pub(crate) fn desk(&self) -> &Desk {
         &self.desk
+    }
+
+    /// The way into the page.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+
+    /// The conversation with a daemon, if that is switched on.
+    pub(crate) fn chat(&self) -> Option<&Chat> {
+        self.chat.as_ref()
     }
 
     /// A way to give orders while the house lives.
@@ -176,6 +206,8 @@ impl House {
             order: _,
             mut orders,
             ending,
+            links: _,
+            chat,
             desk,
             mut keeper,
         } = self;
@@ -212,6 +244,9 @@ impl House {
             .await
             .ok()
             .and_then(|listener| listener.into_std().ok());
+        if let Some(chat) = chat {
+            chat.close().await;
+        }
         let returning = end != Ending::Exit;
         let _ = desk.ask(move |state| state.settle(returning)).await;
         match (end, listener) {
@@ -250,6 +285,22 @@ fn listen(
     }?;
     socket.set_nonblocking(true).map_err(cannot_start)?;
     TcpListener::from_std(socket).map_err(cannot_start)
+}
+
+/// Begins the conversation with a daemon. It must not keep the companion from starting: if there is
+/// no daemon, the page and the editor say so, and what to do.
+fn converse(link: Link, record: &Record, memory: &Path, desk: &Desk) -> Chat {
+    let settings = chat::Settings {
+        address: link.address,
+        token: link.token,
+        workspace: record.roots.first().cloned().unwrap_or_default(),
+        memory: memory.to_owned(),
+        program: "qwen".into(),
+    };
+    let chat = Chat::new(settings, desk.clone());
+    let begin = chat.clone();
+    tokio::spawn(async move { begin.connect(Which::Last).await });
+    chat
 }
 
 /// Removes what a run that crashed could not remove itself.
@@ -302,6 +353,7 @@ fn record(
         started_at: now(),
         tokens: tokens.collect::<Result<_, Failure>>()?,
         secret: kept_or_new(previous.map(|previous| &previous.secret))?,
+        page: kept_or_new(previous.map(|previous| &previous.page))?,
         files: Vec::new(),
         guests: previous
             .map(|previous| previous.guests.clone())

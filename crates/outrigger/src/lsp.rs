@@ -9,7 +9,7 @@ use editor::{Connection, Hello, Host, Left, Link, Opened, Recorder};
 use tokio::io::BufReader;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use web::Order;
+use web::{Links, Order};
 use workbench::Agent;
 
 use crate::args::{AgentName, Global, Lsp, Serve};
@@ -35,12 +35,14 @@ pub(crate) fn lsp(global: &Global, args: &Lsp) -> Result<ExitCode, Failure> {
     let (died, death) = oneshot::channel();
     let left = runtime.block_on(async {
         let stop = crate::signals::wait();
+        crate::signals::outlast_suspension();
         let pipes = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
         let (connection, writing) = Connection::over(pipes.0, pipes.1, recorder);
         let mut program = Program {
             global,
             log: args.log.clone(),
             orders: None,
+            links: None,
             living: None,
             died: Some(died),
         };
@@ -77,6 +79,7 @@ struct Program<'a> {
     global: &'a Global,
     log: Option<String>,
     orders: Option<mpsc::Sender<Order>>,
+    links: Option<Links>,
     living: Option<JoinHandle<Departure>>,
     /// Told when the companion has ended.
     died: Option<oneshot::Sender<()>>,
@@ -93,6 +96,10 @@ impl Host for &mut Program<'_> {
             // A companion that is ending needs no other folders.
             let _ = orders.send(Order::SetRoots(roots)).await;
         }
+    }
+
+    fn page(&mut self) -> Option<String> {
+        self.links.as_ref()?.fresh().ok()
     }
 }
 
@@ -113,6 +120,7 @@ impl Program<'_> {
                 .filter_map(|name| agent(name))
                 .collect(),
             ignore: hello.options.ignore,
+            daemon: hello.options.daemon,
             name: hello.name,
             log: self.log.clone(),
             ..Serve::default()
@@ -124,7 +132,7 @@ impl Program<'_> {
             tracing::warn!("{warning}");
         }
         let mut house = House::open(plan)?;
-        let desk = house.desk().clone();
+        let (desk, chat) = (house.desk().clone(), house.chat().cloned());
         let keeper = house.keeper();
         let remover = keeper.remover();
         crate::on_panic(move || remover.remove());
@@ -134,8 +142,10 @@ impl Program<'_> {
             environment: keeper.environment(),
             roots: keeper.record().roots.clone(),
             folder: keeper.folder().to_owned(),
+            chat,
         };
         self.orders = Some(house.orders());
+        self.links = Some(house.links().clone());
         let died = self.died.take();
         self.living = Some(tokio::spawn(async move {
             let departure = house.live(std::future::pending()).await;

@@ -2,6 +2,7 @@
 
 mod args;
 mod bridge;
+mod browser;
 mod commands;
 mod config;
 mod daemon;
@@ -87,6 +88,7 @@ fn ask(global: &args::Global, command: &Command) -> Result<ExitCode, Failure> {
             Command::Reject(args) => commands::reject(global, args).await,
             Command::Focus(args) => commands::focus(global, args).await,
             Command::Env(args) => commands::env(global, args).await,
+            Command::Url(args) => commands::url(global, args).await,
             Command::Bridge(args) => bridge::bridge(global, args).await,
             Command::Daemon(args) => daemon::daemon(global, args).await,
             Command::Restart => commands::restart(global).await,

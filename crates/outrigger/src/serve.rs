@@ -1,17 +1,18 @@
 //! `outrigger serve`: a companion without an editor.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::args::{Global, Serve};
+use crate::args::{DaemonLink, Global, Serve};
+use crate::browser::{self, Surroundings};
 use crate::config::{Config, Sources};
 use crate::failure::{Failure, Kind};
 use crate::folders;
 use crate::house::{Departure, House, Plan};
-use crate::{resume, signals};
+use crate::{daemon, resume, signals};
 
 /// What `--json` prints when the companion is ready. It holds no token.
 #[derive(Serialize)]
@@ -40,6 +41,11 @@ pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> 
             other.pid, other.port
         );
     }
+    let surroundings = Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        is_terminal: std::io::stdout().is_terminal(),
+    };
+    let opens = plan.config.open.value && !args.json && surroundings.has_a_browser();
     let runtime = crate::runtime()?;
     let departure = runtime.block_on(async {
         let stop = signals::wait();
@@ -47,7 +53,7 @@ pub(crate) fn serve(global: &Global, args: &Serve) -> Result<ExitCode, Failure> 
         let remover = house.keeper().remover();
         crate::on_panic(move || remover.remove());
         if !resumed {
-            announce(&house.keeper().record().clone(), args.json);
+            announce(&mut house, args.json, opens);
         }
         Ok::<_, Failure>(house.live(stop).await)
     })?;
@@ -67,6 +73,7 @@ pub(crate) fn plan(
     let roots = roots(global, args)?;
     Ok(Plan {
         config: config(args, &roots)?,
+        daemon: daemon::settings::conversation(args)?,
         roots,
         registry: folders::registry(global)?,
         state: folders::state(global)?,
@@ -79,7 +86,12 @@ pub(crate) fn plan(
 /// `outrigger config`.
 pub(crate) fn show_config(global: &Global, args: &Serve) -> Result<ExitCode, Failure> {
     let roots = roots(global, args)?;
-    crate::output::print(&config(args, &roots)?.to_string());
+    let config = config(args, &roots)?;
+    let link = crate::daemon::settings::resolve(&DaemonLink {
+        url: args.daemon_url.clone(),
+        token_file: None,
+    })?;
+    crate::output::print(&format!("{config}{link}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,7 +128,10 @@ fn no_folder(dir: impl std::fmt::Display, why: impl std::fmt::Display) -> Failur
         .hint("name an existing folder, or none for the current one")
 }
 
-fn announce(record: &companion::registry::Record, json: bool) {
+/// Says that the companion is ready, and how to see it.
+fn announce(house: &mut House, json: bool, opens: bool) {
+    let links = house.links().clone();
+    let record = house.keeper().record();
     if json {
         let ready = Ready {
             pid: record.pid,
@@ -127,23 +142,31 @@ fn announce(record: &companion::registry::Record, json: bool) {
         let line = serde_json::to_string(&ready).unwrap_or_default();
         // A reader that has gone away does not stop the companion.
         let _ = writeln!(std::io::stdout(), "{line}");
-    } else {
-        let roots: Vec<_> = record
-            .roots
-            .iter()
-            .map(|root| root.display().to_string())
-            .collect();
-        eprintln!(
-            "outrigger {} serves {} on port {}",
-            record.version,
-            roots.join(", "),
-            record.port
-        );
-        eprintln!(
-            "  run `qwen` or `gemini` in this folder (the first time, say `/ide enable` there);"
-        );
-        eprintln!(
-            "  `outrigger status` shows who is connected, `outrigger proposals` what they want to change."
-        );
+        return;
+    }
+    let roots: Vec<_> = record
+        .roots
+        .iter()
+        .map(|root| root.display().to_string())
+        .collect();
+    eprintln!(
+        "outrigger {} serves {} on port {}",
+        record.version,
+        roots.join(", "),
+        record.port
+    );
+    // Without randomness there is no link, and the companion does its work all the same.
+    if let Ok(link) = links.fresh() {
+        let _ = writeln!(std::io::stdout(), "  review in the browser: {link}");
+    }
+    eprintln!("  run `qwen` or `gemini` in this folder (the first time, say `/ide enable` there);");
+    eprintln!(
+        "  `outrigger url` gives a fresh link, `outrigger proposals` lists what they want to change."
+    );
+    if opens
+        && let Ok(link) = links.fresh()
+        && let Err(failure) = browser::open(&link)
+    {
+        eprintln!("outrigger: {failure}");
     }
 }

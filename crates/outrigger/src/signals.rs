@@ -31,6 +31,23 @@ pub(crate) fn wait() -> impl Future<Output = ()> {
     }
 }
 
+/// Goes on when the editor is suspended with Ctrl+Z: most editors stop their whole process group,
+/// and agents would wait for a companion that does not answer.
+#[cfg(unix)]
+pub(crate) fn outlast_suspension() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // A signal that somebody listens for does nothing else, even if nobody hears it.
+    let stop = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
+    if let Err(error) = signal(stop) {
+        tracing::warn!(%error, "suspending the editor will suspend the companion");
+    }
+}
+
+/// Nothing suspends a process here.
+#[cfg(not(unix))]
+pub(crate) fn outlast_suspension() {}
+
 /// Waits from now on; the result resolves when the person asks us to end.
 #[cfg(not(unix))]
 pub(crate) fn wait() -> impl Future<Output = ()> {

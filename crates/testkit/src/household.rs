@@ -125,11 +125,45 @@ impl Household {
             .collect()
     }
 
+    /// The same, with what sends `agent` to the model.
+    pub fn environment_for(&self, agent: Agent) -> Vec<(String, String)> {
+        let mut environment = self.environment();
+        for (name, value) in agent.environment(self.model.port()) {
+            environment.push((name.into(), value));
+        }
+        environment
+    }
+
+    /// An environment in which the program is where a person has installed it: on the path.
+    pub fn with_program(&self, mut environment: Vec<(String, String)>) -> Vec<(String, String)> {
+        let folder = self.program.parent().unwrap();
+        for (name, value) in &mut environment {
+            if name == "PATH" {
+                *value = format!("{}:{value}", folder.display());
+            }
+        }
+        environment
+    }
+
     /// Starts the companion; the same command as after a crash.
     #[track_caller]
     pub fn serve(&mut self) {
         let mut command = self.command();
         command.arg("serve").arg(self.workspace()).arg("--json");
+        self.companion = Some(Companion::start(command));
+    }
+
+    /// Starts a companion that holds conversations with the daemon at `url`, or with one that it
+    /// starts itself.
+    #[track_caller]
+    pub fn serve_with_daemon(&mut self, url: &str) {
+        let mut command = self.command();
+        command
+            .arg("serve")
+            .arg(self.workspace())
+            .args(["--json", "--daemon-url", url])
+            .envs(self.environment_for(Agent::Qwen))
+            .env("QWEN_SERVER_TOKEN", crate::TOKEN);
         self.companion = Some(Companion::start(command));
     }
 
@@ -153,10 +187,7 @@ impl Household {
     /// Starts `agent` in a terminal and waits until the person can type.
     #[track_caller]
     pub fn start(&self, agent: Agent) -> Terminal {
-        let mut environment = self.environment();
-        for (name, value) in agent.environment(self.model.port()) {
-            environment.push((name.into(), value));
-        }
+        let environment = self.environment_for(agent);
         let terminal = Terminal::start(agent.command(), &self.workspace(), &environment);
         terminal.wait_until("the input box", |screen| screen.contains(PROMPT));
         terminal
@@ -166,6 +197,13 @@ impl Household {
     #[track_caller]
     pub fn start_connected(&self, agent: Agent) -> Terminal {
         let terminal = self.start(agent);
+        self.wait_for_session(&terminal, agent);
+        terminal
+    }
+
+    /// Waits until the companion has a session of `agent` with its stream.
+    #[track_caller]
+    pub fn wait_for_session(&self, terminal: &Terminal, agent: Agent) {
         wait_for(
             &format!("a session of {} with a stream", agent.name()),
             || {
@@ -175,7 +213,6 @@ impl Household {
             },
             || format!("sessions: {:?}\n{terminal}", self.sessions()),
         );
-        terminal
     }
 
     /// Tells the agent in `terminal` to make these calls, and returns the mark that stands for them.

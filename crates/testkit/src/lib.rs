@@ -5,7 +5,8 @@
 //! machine: a home, a temporary folder, a workspace, the model, the companion, and the commands the
 //! person types. A [`Terminal`] is a real pty with one agent in it. An [`IdeClient`] is the agent's
 //! own connection code without its screen, which makes old versions cheap to try. A
-//! [`ScriptedEditor`] is the editor's end of `outrigger lsp`, for those who try or write a plugin.
+//! [`ScriptedEditor`] is the editor's end of `outrigger lsp`, for those who try or write a plugin. A
+//! [`Browser`] is a real Chromium with the page in it.
 //!
 //! The kit never asserts anything about the product. It does panic when the world around a test is
 //! not as it must be, and its panics show what the person would have seen.
@@ -21,9 +22,11 @@
 )]
 
 mod agent;
+mod browser;
 mod clients;
 mod commands;
 mod companion;
+mod daemon;
 mod editor;
 mod household;
 mod ideclient;
@@ -33,9 +36,11 @@ mod terminal;
 mod waiting;
 
 pub use agent::Agent;
-pub use clients::{Clients, SETS, missing};
+pub use browser::{Browser, Look, Tab};
+pub use clients::{Clients, KAKOUNE_LSP, NEOVIM, SDK, SETS, crate_folder, missing, wheel_folder};
 pub use commands::{Proposal, run_to_end};
 pub use companion::Companion;
+pub use daemon::{Daemon, TOKEN};
 pub use editor::{ScriptedEditor, uri};
 pub use household::Household;
 pub use ideclient::{IdeClient, PendingDiff, Start};

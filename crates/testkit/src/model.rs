@@ -29,6 +29,8 @@ pub enum Call {
     Write(PathBuf, String),
     /// Replace one piece of text in a file by another.
     Edit(PathBuf, String, String),
+    /// Use any other tool, by the name and with the arguments that the agent knows it by.
+    Other(&'static str, Value),
 }
 
 impl Call {
@@ -63,6 +65,7 @@ impl Call {
                     "instruction": "Change the text as given.",
                 }),
             ),
+            Self::Other(name, arguments) => (name, arguments.clone()),
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Terminal {
     _master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
+    /// Whether the program leaves on Ctrl+C; editors do not.
+    leaves: bool,
     /// What the program has drawn so far.
     screen: Arc<Mutex<vt100::Parser>>,
 }
@@ -81,8 +83,42 @@ impl Terminal {
             keyboard: pty.master.take_writer().unwrap(),
             _master: pty.master,
             child,
+            leaves: true,
             screen,
         }
+    }
+
+    /// Starts an editor: the same, but it does not leave on Ctrl+C, so dropping the terminal ends it
+    /// without asking.
+    pub fn edit(command: &[&str], folder: &Path, environment: &[(String, String)]) -> Self {
+        let mut this = Self::start(command, folder, environment);
+        this.leaves = false;
+        this
+    }
+
+    /// The process id of the program.
+    #[track_caller]
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Ends the program without any warning, as a crash would. What it started is left alone until
+    /// the terminal is dropped.
+    pub fn kill(&mut self) {
+        let pid = Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
+        let _ = kill_process(pid, Signal::KILL);
+        let _ = self.child.wait();
+    }
+
+    /// Waits until the program has left by itself.
+    #[track_caller]
+    pub fn ended(&mut self) {
+        let (child, screen) = (&mut self.child, &self.screen);
+        wait_for(
+            "the end of the program",
+            || child.try_wait().unwrap(),
+            || screen.lock().unwrap().screen().contents(),
+        );
     }
 
     /// What is drawn now, with its colours.
@@ -108,6 +144,11 @@ impl Terminal {
         });
         thread::sleep(AFTER_TYPING);
         self.press(Key::Enter);
+    }
+
+    /// Types `keys` as they are, control characters included, without looking at the screen.
+    pub fn type_keys(&mut self, keys: &str) {
+        self.send(keys.as_bytes());
     }
 
     /// Presses one key.
@@ -182,7 +223,8 @@ impl Display for Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let leader = self.child.process_id();
-        if !thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
+        let runs = matches!(self.child.try_wait(), Ok(None));
+        if runs && self.leaves && !thread::panicking() {
             self.leave(LEAVING);
         }
         // Whatever is left, a program that re-started itself for instance, is in the same session.

@@ -6,7 +6,23 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Listing;
 
+const EXAMPLES: &str = "\
+Examples:
+  outrigger daemon status                 what listens there, and where it works
+  outrigger daemon sessions
+  outrigger daemon prompt \"What does this project do?\"
+  outrigger daemon --url http://127.0.0.1:4171 status
+
+Exit codes:
+  0    done; for a prompt: the turn is over
+  1    the turn failed
+  4    the daemon refused
+  5    the daemon does not answer, or ended
+  6    something has to be set up differently: the address, the token, the folder, the model
+  130  the turn was cancelled with Ctrl-C";
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Daemon {
     #[command(flatten)]
     pub(crate) link: DaemonLink,

@@ -127,12 +127,11 @@ impl Turn {
     }
 
     fn show(&mut self, event: &IdeEvent) {
-        let Some(page) = &self.page else {
+        let Some(page) = &mut self.page else {
             return self.screen.show(event);
         };
-        if let Some(event) = page.sanitise(event)
-            && let Ok(line) = serde_json::to_string(&event)
-        {
+        let lines = page.sanitise(event);
+        for line in lines.iter().filter_map(|it| serde_json::to_string(it).ok()) {
             print(&(line + "\n"));
         }
     }

@@ -3,12 +3,13 @@
 //! The token is never an argument, which everybody on the machine could read. The workspace's own
 //! file has no say in this: it could send prompts elsewhere.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ::daemon::{Address, Token};
 use serde::Deserialize;
 
-use crate::args::DaemonLink;
+use crate::args::{DaemonLink, Serve};
 use crate::config::{self, Origin};
 use crate::failure::Failure;
 use crate::folders;
@@ -21,13 +22,14 @@ const LARGEST: u64 = 1 << 16;
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Table {
+    enabled: Option<bool>,
     url: Option<String>,
     token: Option<String>,
     token_file: Option<PathBuf>,
 }
 
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without the token.
         f.debug_struct("Table")
             .field("url", &self.url)
@@ -37,13 +39,49 @@ impl std::fmt::Debug for Table {
 
 /// A daemon, and the token for it.
 #[derive(Debug)]
-pub(super) struct Link {
-    pub(super) address: Address,
-    pub(super) token: Option<Token>,
+pub(crate) struct Link {
+    pub(crate) address: Address,
+    pub(crate) token: Option<Token>,
+    /// Where the address comes from.
+    address_from: Origin,
+    /// Where the token comes from.
+    token_from: Origin,
+}
+
+impl fmt::Display for Link {
+    /// In the form of the configuration. That there is a token is shown, the token is not.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = format!("daemon.url = \"{}\"", self.address);
+        writeln!(f, "{url:<28} {}", self.address_from)?;
+        let token = if self.token.is_some() { "set" } else { "none" };
+        let token = format!("daemon.token = {token}");
+        writeln!(f, "{token:<28} {}", self.token_from)
+    }
+}
+
+/// The daemon to hold conversations with in the page and in editors, if that is switched on: by a
+/// flag, by the variable that names one, or by the person's file.
+pub(crate) fn conversation(flags: &Serve) -> Result<Option<Link>, Failure> {
+    let file = folders::config_file();
+    let table = match &file {
+        Some(path) => config::daemon_table(path)?.map(|table| (table, path.as_path())),
+        None => None,
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let named = variable("QWEN_IDE_DAEMON_URL").is_some_and(|url| !url.trim().is_empty());
+    let enabled = table.as_ref().and_then(|(table, _)| table.enabled);
+    if !(flags.daemon || flags.daemon_url.is_some() || enabled.unwrap_or(named)) {
+        return Ok(None);
+    }
+    let link = DaemonLink {
+        url: flags.daemon_url.clone(),
+        token_file: None,
+    };
+    from_sources(&link, &variable, table).map(Some)
 }
 
 /// Puts the sources together.
-pub(super) fn resolve(flags: &DaemonLink) -> Result<Link, Failure> {
+pub(crate) fn resolve(flags: &DaemonLink) -> Result<Link, Failure> {
     let file = folders::config_file();
     let table = match &file {
         Some(path) => config::daemon_table(path)?.map(|table| (table, path.as_path())),
@@ -70,11 +108,14 @@ fn from_sources(
     let address = flag
         .or_else(|| variable("QWEN_IDE_DAEMON_URL"))
         .or_else(|| table.url.clone().map(|url| (url, file.clone())));
-    let address = match address {
-        None => Address::default(),
-        Some((text, origin)) => text.parse().map_err(|error: ::daemon::AddressError| {
-            config::wrong(&origin, harmless(&error.to_string())).hint(error.hint())
-        })?,
+    let (address, address_from) = match address {
+        None => (Address::default(), Origin::Default),
+        Some((text, origin)) => {
+            let address = text.parse().map_err(|error: ::daemon::AddressError| {
+                config::wrong(&origin, harmless(&error.to_string())).hint(error.hint())
+            })?;
+            (address, origin)
+        }
     };
     let token = match &flags.token_file {
         Some(path) => Some((
@@ -91,13 +132,19 @@ fn from_sources(
             (None, None, None) => None,
         },
     };
-    let token = match token {
+    let (token, token_from) = match token {
         Some((text, origin)) => {
-            Some(Token::new(&text).map_err(|error| config::wrong(&origin, error))?)
+            let token = Token::new(&text).map_err(|error| config::wrong(&origin, error))?;
+            (Some(token), origin)
         }
-        None => None,
+        None => (None, Origin::Default),
     };
-    Ok(Link { address, token })
+    Ok(Link {
+        address,
+        token,
+        address_from,
+        token_from,
+    })
 }
 
 fn read(path: &Path, origin: &Origin) -> Result<String, Failure> {

@@ -18,6 +18,7 @@ mod daemon;
 mod decisions;
 mod discovery;
 mod lives;
+mod page;
 mod playing;
 mod privacy;
 mod restarts;

@@ -17,7 +17,7 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
     let path = world.file("a.txt", "old");
     agent.open_diff(&path, "new");
     let mut printed = String::new();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 10] = [
         &["status"],
         &["status", "--json"],
         &["proposals"],
@@ -26,6 +26,7 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
         &["focus", &path],
         &["accept", "1"],
         &["config"],
+        &["url"],
         &["restart"],
     ];
     for args in commands {
@@ -40,7 +41,10 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
     let environment = fs::read(format!("/proc/{}/environ", served.pid())).unwrap();
     printed += &String::from_utf8_lossy(&[arguments, environment].concat());
     let secrets = secrets(&world);
-    assert!(secrets.len() >= 4, "each agent's and the commands' own");
+    assert!(
+        secrets.len() >= 5,
+        "each agent's, the commands' and the page's"
+    );
     assert!(secrets.contains(&world.gemini_token(served.port)));
     served.signal(rustix::process::Signal::TERM);
     served.ended();
@@ -86,6 +90,10 @@ fn an_agents_token_opens_no_door_but_its_own() {
         ("GET", "/api/proposals/1"),
         ("POST", "/api/proposals/1/accept"),
         ("POST", "/api/focus"),
+        ("GET", "/api/live"),
+        ("GET", "/api/events"),
+        ("PUT", "/api/proposals/1/draft"),
+        ("POST", "/api/links"),
         ("POST", "/api/stop"),
         ("POST", "/api/restart"),
     ] {
@@ -114,7 +122,9 @@ fn secrets(world: &World) -> Vec<String> {
             for token in record["tokens"].as_array().unwrap() {
                 found.push(token[1].as_str().unwrap().to_owned());
             }
-            found.push(record["secret"].as_str().unwrap().to_owned());
+            for key in ["secret", "page"] {
+                found.push(record[key].as_str().unwrap().to_owned());
+            }
         }
     });
     found

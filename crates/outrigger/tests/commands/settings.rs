@@ -34,11 +34,14 @@ fn every_value_says_where_it_comes_from() {
     log = "trace"                variable OUTRIGGER_LOG
     max-body = 67108864          default
     debounce-ms = 50             default
+    open = true                  default
     ignore = "*.a"               [world]/home/.config/outrigger/config.toml
     ignore = "*.c"               variable OUTRIGGER_IGNORE
     ignore = "*.b"               [world]/project/.outrigger.toml
     warning: [world]/project/.outrigger.toml: command is not used: a workspace may only narrow what is shared (agents, ignore)
     warning: [world]/project/.outrigger.toml: port is not used: a workspace may only narrow what is shared (agents, ignore)
+    daemon.url = "http://127.0.0.1:4170" default
+    daemon.token = none          default
     "#);
 }
 

@@ -229,7 +229,7 @@ fn somebody() -> Child {
 }
 
 /// Every file in the places where agents look.
-fn discovery_files(house: &Household) -> Vec<PathBuf> {
+pub(crate) fn discovery_files(house: &Household) -> Vec<PathBuf> {
     let folders = [
         house.home().join(".qwen/ide"),
         house.temporary().join("gemini/ide"),

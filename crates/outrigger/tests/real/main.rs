@@ -11,12 +11,19 @@
 )]
 
 mod bytes;
+mod chat;
 mod conformance;
+mod daemon;
 mod editor;
 mod edits;
+mod emacs;
+mod neovim;
+mod page;
 mod restarts;
 mod several;
+mod stock;
 mod versions;
+mod vim;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_outrigger");

@@ -1,0 +1,69 @@
+//! Showing the page: whether to open a browser by ourselves, and opening it.
+
+use crate::failure::Failure;
+
+/// What the surroundings say; passed in so that the rules can be tested.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether somebody sees what we print.
+    pub(crate) is_terminal: bool,
+}
+
+impl Surroundings<'_> {
+    /// Whether a browser that we open would appear before the person who started us.
+    pub(crate) fn has_a_browser(&self) -> bool {
+        let is_set =
+            |name: &str| (self.variable)(name).is_some_and(|value| !value.trim().is_empty());
+        let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
+        let is_unattended = is_set("CI") || !self.is_terminal;
+        // Windows shows what its Linux subsystem opens, with or without a display there.
+        let has_display = cfg!(any(windows, target_os = "macos"))
+            || ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
+                .into_iter()
+                .any(is_set);
+        has_display && !is_remote && !is_unattended
+    }
+}
+
+/// Opens a link in the person's browser. It stands in the argument list of other programs for a
+/// moment, so it must hold nothing that is good for long.
+pub(crate) fn open(link: &str) -> Result<(), Failure> {
+    open::that_detached(link).map_err(|error| {
+        Failure::other("cannot open a browser", error)
+            .hint("open the link that `outrigger url` prints by hand")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_browser_is_opened_only_where_somebody_sees_it() {
+        let table: [(&[&str], bool, bool); 9] = [
+            (&["DISPLAY"], true, true),
+            (&["WAYLAND_DISPLAY"], true, true),
+            (&["WSL_DISTRO_NAME"], true, true),
+            (&[], true, false),
+            (&["DISPLAY"], false, false),
+            (&["DISPLAY", "SSH_CONNECTION"], true, false),
+            (&["DISPLAY", "SSH_TTY"], true, false),
+            (&["DISPLAY", "CI"], true, false),
+            (&["SSH_CONNECTION"], true, false),
+        ];
+        for (set, is_terminal, opens) in table {
+            let variable = |name: &str| set.contains(&name).then(|| "x".to_owned());
+            let surroundings = Surroundings {
+                variable: &variable,
+                is_terminal,
+            };
+            assert_eq!(surroundings.has_a_browser(), opens, "{set:?} {is_terminal}");
+        }
+        let empty = Surroundings {
+            variable: &|name| (name == "DISPLAY").then(String::new),
+            is_terminal: true,
+        };
+        assert!(!empty.has_a_browser(), "an empty variable is not set");
+    }
+}

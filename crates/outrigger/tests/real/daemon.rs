@@ -1,0 +1,164 @@
+//! `outrigger daemon` against the published daemon, in a real terminal where a person is needed.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+use testkit::{Call, Clients, Daemon, Household, Key, TOKEN, Terminal, run_to_end};
+
+use crate::PROGRAM;
+
+/// A machine with a daemon, and somebody who talks to it on the command line.
+struct Desk {
+    daemon: Daemon,
+    house: Household,
+}
+
+impl Desk {
+    fn new() -> Option<Desk> {
+        let house = Household::new(PROGRAM, &Clients::find()?);
+        let daemon = house.start_daemon(&house.workspace(), 0);
+        let desk = Desk { daemon, house };
+        // The first conversation starts the agent. The daemon gives it ten seconds, which is not
+        // enough on a machine that is busy enough.
+        testkit::wait_for(
+            "the agent behind the daemon",
+            || {
+                desk.run(&["prompt", "hello"], "")
+                    .status
+                    .success()
+                    .then_some(())
+            },
+            || "no turn succeeds".into(),
+        );
+        Some(desk)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.house.command();
+        command.arg("daemon").args(words);
+        command.envs(self.environment());
+        command
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let mut environment = self.house.environment();
+        environment.push(("QWEN_IDE_DAEMON_URL".into(), self.daemon.url()));
+        environment.push(("QWEN_SERVER_TOKEN".into(), TOKEN.into()));
+        environment
+    }
+
+    fn run(&self, words: &[&str], input: &str) -> Output {
+        run_to_end(&mut self.command(words), input)
+    }
+
+    /// The standard output of a command that has to succeed.
+    fn good(&self, words: &[&str]) -> String {
+        let output = self.run(words, "");
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {complaints}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The same in a terminal, with a person in front of it.
+    fn sit_down(&self, words: &[&str]) -> Terminal {
+        let words = [&[PROGRAM, "daemon"], words].concat();
+        Terminal::start(&words, &self.house.workspace(), &self.environment())
+    }
+
+    /// From now on `mark` makes the agent write a file.
+    fn writes(&self, mark: &str, file: &str) {
+        let write = Call::write(self.house.path(file), "written\n");
+        self.house.model.on(mark, vec![vec![write]]);
+    }
+}
+
+#[test]
+fn what_is_there_and_what_was_said_is_listed() {
+    let Some(desk) = Desk::new() else { return };
+    let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
+    let folder = desk.house.workspace();
+    assert_eq!(status["workspaces"][0], folder.to_str().unwrap());
+    assert_eq!(status["version"], "0.24.4");
+    let status = desk.good(&["status"]);
+    assert!(status.contains(&desk.daemon.url()), "{status}");
+    assert!(!status.contains(TOKEN), "{status}");
+    let sessions: Value = serde_json::from_str(&desk.good(&["sessions", "--json"])).unwrap();
+    let id = sessions[0]["id"].as_str().unwrap().to_owned();
+    assert!(desk.good(&["sessions"]).contains(&id));
+    // An earlier conversation goes on.
+    desk.house.model.on("AGAIN", vec![]);
+    let said = desk.good(&["prompt", "once AGAIN", "--session", &id]);
+    assert!(said.contains("DONE AGAIN"), "{said}");
+}
+
+#[test]
+fn a_person_is_asked_in_the_terminal() {
+    let Some(desk) = Desk::new() else { return };
+    for (key, is_written) in [("y", true), ("n", false)] {
+        let (mark, file) = (format!("WRITE-{key}"), format!("{key}.txt"));
+        desk.writes(&mark, &file);
+        let mut terminal =
+            desk.sit_down(&["prompt", &format!("please {mark}"), "--yes-to-edits=no"]);
+        terminal.wait_until("the question", |screen| {
+            screen.contains("The agent asks") && screen.contains("+written")
+        });
+        assert_eq!(desk.house.read(&file), None);
+        terminal.type_keys(key);
+        terminal.press(Key::Enter);
+        terminal.ended();
+        assert_eq!(desk.house.read(&file).is_some(), is_written);
+        let shown = terminal.screen();
+        // A refusal ends the turn; the model is not asked again.
+        assert_eq!(
+            shown.contains(&format!("DONE {mark}")),
+            is_written,
+            "{shown}"
+        );
+        let state = if is_written { "completed" } else { "failed" };
+        assert!(shown.contains(state), "{shown}");
+    }
+}
+
+#[test]
+fn nobody_there_means_no_and_a_flag_means_yes() {
+    let Some(desk) = Desk::new() else { return };
+    desk.writes("NOBODY", "nobody.txt");
+    let output = desk.run(&["prompt", "please NOBODY"], "");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(complaints.contains("nobody answers"), "{complaints}");
+    assert_eq!(desk.house.read("nobody.txt"), None);
+    desk.writes("FLAG", "flag.txt");
+    let lines = desk.good(&["prompt", "please FLAG", "--json", "--yes-to-edits=yes"]);
+    assert_eq!(desk.house.read("flag.txt").unwrap(), b"written\n");
+    let kinds: Vec<String> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].to_string())
+        .collect();
+    for kind in ["connected", "asked", "closed", "tool", "said", "turnEnded"] {
+        assert!(
+            kinds.contains(&format!("\"{kind}\"")),
+            "{kind} in {kinds:?}"
+        );
+    }
+    for secret in [TOKEN, &desk.daemon.url(), "client_"] {
+        assert!(!lines.contains(secret), "{secret} in {lines}");
+    }
+}
+
+#[test]
+fn ctrl_c_cancels_the_turn() {
+    let Some(desk) = Desk::new() else { return };
+    desk.writes("WAIT", "never.txt");
+    let mut terminal = desk.sit_down(&["prompt", "please WAIT"]);
+    terminal.wait_until("the question", |screen| screen.contains("The agent asks"));
+    terminal.press(Key::CtrlC);
+    terminal.ended();
+    let shown = terminal.screen();
+    assert!(shown.contains("cancelling; once more to leave"), "{shown}");
+    assert!(shown.contains("outrigger: cancelled"), "{shown}");
+    assert_eq!(desk.house.read("never.txt"), None);
+    // The daemon knows it too: nothing runs and nothing waits.
+    let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
+    assert_eq!(status["activePrompts"], 0, "{status}");
+    assert_eq!(status["pendingPermissions"], 0, "{status}");
+}

@@ -1,0 +1,381 @@
+//! Proposals in Neovim's own diff, decided with Vim's own commands.
+
+use std::fs;
+
+use serde_json::json;
+use testkit::{Agent, Call, Clients, Household, IdeClient, Start, Terminal, wait_for};
+
+use super::nvim::Neovim;
+use super::{NEW, OLD};
+use crate::{PROGRAM, asks};
+
+#[test]
+fn qwen_is_decided_in_an_old_neovim() {
+    decide_in_neovim(Agent::Qwen, OLD);
+}
+
+#[test]
+fn gemini_is_decided_in_an_old_neovim() {
+    decide_in_neovim(Agent::Gemini, OLD);
+}
+
+#[test]
+fn qwen_is_decided_in_a_new_neovim() {
+    decide_in_neovim(Agent::Qwen, NEW);
+}
+
+#[test]
+fn gemini_is_decided_in_a_new_neovim() {
+    decide_in_neovim(Agent::Gemini, NEW);
+}
+
+#[test]
+fn texts_come_back_byte_for_byte_from_an_old_neovim() {
+    byte_for_byte(OLD);
+}
+
+#[test]
+fn texts_come_back_byte_for_byte_from_a_new_neovim() {
+    byte_for_byte(NEW);
+}
+
+#[test]
+fn every_way_to_say_yes_or_no_in_an_old_neovim() {
+    every_way(OLD);
+}
+
+#[test]
+fn every_way_to_say_yes_or_no_in_a_new_neovim() {
+    every_way(NEW);
+}
+
+#[test]
+fn unsaved_changes_are_never_lost_in_an_old_neovim() {
+    unsaved_changes(OLD);
+}
+
+#[test]
+fn unsaved_changes_are_never_lost_in_a_new_neovim() {
+    unsaved_changes(NEW);
+}
+
+/// One start of the agent for all, because the start is what takes the time.
+fn decide_in_neovim(agent: Agent, which: usize) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    house.write("hello.txt", "one\ntwo SELECTED-WORDS 🙂 here\nthree\n");
+    let mut neovim = Neovim::start(&house, which, &["hello.txt"]);
+    let mut terminal = house.start_connected(agent);
+    see_the_selection_and_accept(&house, &mut neovim, &mut terminal);
+    accept_edited(&house, &mut neovim, &mut terminal);
+    accept_one_hunk(&house, &mut neovim, &mut terminal);
+    answer_in_the_terminal(&house, &mut neovim, &mut terminal, agent);
+    reject(&house, &mut neovim, &mut terminal);
+    terminal.quit();
+}
+
+fn see_the_selection_and_accept(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
+    // The word and what follows it on the line; then into the terminal split, all at once.
+    neovim.command("belowright new | terminal cat");
+    neovim.command("wincmd k");
+    neovim.keys("gg/SELECTED\rv$h\u{17}ji");
+    neovim.wait_for("mode()", "t");
+    let selected = "SELECTED-WORDS 🙂 here";
+    wait_for(
+        "the selection in what agents see",
+        || (house.status()["files"][0]["selected"] == selected.chars().count()).then_some(()),
+        || format!("{}\n{neovim}", house.status()),
+    );
+    let text = "line one\nline two\n";
+    let call = Call::write(house.path("new.txt"), text);
+    let mark = house.ask(terminal, vec![vec![call]]);
+    let request = &house.model.requests_containing(&mark)[0].to_string();
+    for part in ["hello.txt", selected] {
+        assert!(request.contains(part), "no {part} in {request}");
+    }
+
+    // The person goes on typing in the terminal, and nothing comes between.
+    neovim
+        .terminal
+        .wait_until("the news", |screen| screen.contains(":Outrigger show"));
+    neovim.keys("still typing here\r");
+    neovim.terminal.wait_until("what was typed", |screen| {
+        screen.matches("still typing here").count() == 2
+    });
+    assert_eq!(neovim.eval("mode()"), "t");
+    assert_eq!(neovim.eval("tabpagenr('$')"), "1");
+
+    neovim.keys("\u{1c}\u{e}:Outrigger show\r");
+    neovim.wait_for_review("new.txt");
+    assert_eq!(neovim.text(), "line one\nline two");
+    assert_eq!(house.read("new.txt"), None, "written before the decision");
+    neovim.keys(":w\r");
+    house.wait_for_file(terminal, "new.txt", text);
+    house.wait_until_done(terminal, &mark);
+    neovim.wait_for("&buftype", "terminal");
+    neovim.wait_for("tabpagenr('$')", "1");
+    neovim.command("wincmd k");
+    neovim.command("only");
+}
+
+fn accept_edited(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
+    let path = house.path("edited.py");
+    fs::write(&path, "as = 'it was'\n").unwrap();
+    neovim.command("edit edited.py");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::write(&path, "as = 'the agent wants it'\n")],
+    ];
+    let mark = house.ask(terminal, turns);
+    neovim.wait_for_review("edited.py");
+    assert_eq!(neovim.eval("&filetype"), "python");
+    neovim.keys("ccas = 'THE PERSON wants it'\u{1b}:w\r");
+    let mine = "as = 'THE PERSON wants it'\n";
+    house.wait_for_file(terminal, "edited.py", mine);
+    house.wait_until_done(terminal, &mark);
+    neovim.wait_until_back_in("edited.py");
+    // What the agent wrote is in the buffer without a question.
+    neovim.wait_for("getline(1)", mine.trim_end());
+    assert_eq!(neovim.eval("&modified"), "0");
+}
+
+fn accept_one_hunk(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
+    let poem = |third: &str, seventeenth: &str| -> String {
+        (1..=20)
+            .map(|number| match number {
+                3 => format!("{third}\n"),
+                17 => format!("{seventeenth}\n"),
+                _ => format!("line {number}\n"),
+            })
+            .collect()
+    };
+    house.write("poem.txt", poem("third", "seventeenth"));
+    let path = house.path("poem.txt");
+    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
+    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    neovim.wait_for_review("poem.txt");
+    assert_eq!(neovim.eval("getline('.')"), "THIRD");
+    neovim.keys("do");
+    neovim.wait_for("getline(3)", "third");
+    neovim.keys(":w\r");
+    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
+    house.wait_until_done(terminal, &mark);
+    neovim.wait_until_back_in("edited.py");
+}
+
+/// The person says yes in the terminal, and the agent takes its proposal back. Gemini CLI writes
+/// what the editor says the text is by now; Qwen Code does not wait for that and writes its own.
+fn answer_in_the_terminal(
+    house: &Household,
+    neovim: &mut Neovim,
+    terminal: &mut Terminal,
+    agent: Agent,
+) {
+    let (own, typed) = ("as the agent wants it\n", "typed in the editor\n");
+    let call = Call::write(house.path("terminal.txt"), own);
+    let mark = house.ask(terminal, vec![vec![call]]);
+    neovim.wait_for_review("terminal.txt");
+    neovim.keys("cctyped in the editor\u{1b}");
+    neovim.wait_for("getline(1) . mode()", "typed in the editorn");
+    terminal.wait_until("the question", asks);
+    terminal.choose(1);
+    house.wait_until_done(terminal, &mark);
+    let written = match agent {
+        Agent::Qwen => own,
+        Agent::Gemini => typed,
+    };
+    house.wait_for_file(terminal, "terminal.txt", written);
+    neovim.wait_until_back_in("edited.py");
+}
+
+fn reject(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
+    house.write("keep.txt", "as it was\n");
+    let path = house.path("keep.txt");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::edit(&path, "as it was", "something else")],
+    ];
+    house.ask(terminal, turns);
+    neovim.wait_for_review("keep.txt");
+    neovim.keys(":q\r");
+    terminal.wait_until("the end of the question", |screen| !asks(screen));
+    house.wait_for_prompt(terminal);
+    house.wait_for_no_proposals();
+    neovim.wait_until_back_in("edited.py");
+    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
+}
+
+/// A Neovim, and the connection of an agent that asks what the test tells it to.
+fn with_client(which: usize) -> Option<(Household, Neovim, IdeClient)> {
+    let clients = Clients::find()?;
+    let house = Household::new(PROGRAM, &clients);
+    house.write("hello.txt", "hello\n");
+    let neovim = Neovim::start(&house, which, &["hello.txt"]);
+    let client = connect(&house, Agent::Gemini);
+    Some((house, neovim, client))
+}
+
+fn connect(house: &Household, agent: Agent) -> IdeClient {
+    let mut client = IdeClient::start(house, "current", agent, Start::Plain);
+    assert_eq!(client.discover().as_deref(), Some("Neovim"), "{client}");
+    assert_eq!(client.connect(), "connected", "{client}");
+    client
+}
+
+fn byte_for_byte(which: usize) {
+    let Some((house, mut neovim, mut client)) = with_client(which) else {
+        return;
+    };
+    let path = house.path("odd.txt");
+    // What is proposed, and what it is after a word was added to its first line.
+    let table = [
+        ("a\nb\n", "a!\nb\n"),
+        ("a\nb", "a!\nb"),
+        ("a\r\nb\r\n", "a!\r\nb\r\n"),
+        ("a\r\nb", "a!\r\nb"),
+        ("\u{feff}a\r\nb\r\n", "\u{feff}a!\r\nb\r\n"),
+        ("\u{feff}a\n", "\u{feff}a!\n"),
+        ("\na\r\nb\n", "!\na\r\nb\n"),
+        ("a\rb\r", "a\rb\r!"),
+        ("a\u{0}b\u{85}\u{2028}\n", "a\u{0}b\u{85}\u{2028}!\n"),
+        ("🙂", "🙂!"),
+        ("\n", "!\n"),
+        ("\n\n\n", "!\n\n\n"),
+    ];
+    for (proposed, edited) in table {
+        for (keys, wanted) in [(":w\r", proposed), ("ggA!\u{1b}:w\r", edited)] {
+            fs::write(&path, "before\n").unwrap();
+            let diff = client.open_diff(path.to_str().unwrap(), proposed);
+            neovim.wait_for_review("odd.txt");
+            neovim.keys(keys);
+            let verdict = client.verdict(diff);
+            assert_eq!(verdict, json!({"status": "accepted", "content": wanted}));
+            neovim.wait_until_back_in("hello.txt");
+        }
+    }
+}
+
+fn every_way(which: usize) {
+    let Some((house, mut neovim, mut client)) = with_client(which) else {
+        return;
+    };
+    let path = house.path("way.txt");
+    let text = "as the agent wants it\n";
+    let mine = "MINE\n";
+    let (yes, no) = (Some(text), None);
+    neovim.command("let g:events = []");
+    neovim.command("autocmd User Outrigger* let g:events += [expand('<amatch>')]");
+    let table = [
+        (":w\r", yes),
+        (":wq\r", yes),
+        (":x\r", yes),
+        ("ZZ", yes),
+        (":Outrigger accept\r", yes),
+        ("ccMINE\u{1b}:w\r", Some(mine)),
+        ("ccMINE\u{1b}:x\r", Some(mine)),
+        ("ccMINE\u{1b}:Outrigger accept\r", Some(mine)),
+        (":q\r", no),
+        (":q!\r", no),
+        ("ZQ", no),
+        (":tabclose\r", no),
+        ("\u{17}c", no),
+        ("\u{17}h:q\r", no),
+        (":bwipeout\r", no),
+        (":Outrigger reject\r", no),
+        // Typed changes are protected from a plain `:q`, as in any other buffer.
+        ("ccMINE\u{1b}:q\r:q!\r", no),
+    ];
+    for (keys, wanted) in table {
+        let diff = client.open_diff(path.to_str().unwrap(), text);
+        neovim.wait_for_review("way.txt");
+        neovim.keys(keys);
+        let verdict = client.verdict(diff);
+        let accepted = verdict["content"].as_str();
+        assert_eq!(accepted, wanted, "{keys:?}: {verdict}");
+        neovim.wait_until_back_in("hello.txt");
+        house.wait_for_no_proposals();
+    }
+
+    let events = |name: &str| format!("count(g:events, 'OutriggerProposal{name}')");
+    neovim.wait_for(&events("Opened"), &table.len().to_string());
+    neovim.wait_for(&events("Closed"), &table.len().to_string());
+
+    // Nothing comes between the person and what they type.
+    neovim.keys("itypi");
+    let diff = client.open_diff(path.to_str().unwrap(), text);
+    neovim.wait_until("the news", |it| it.messages().contains(":Outrigger show"));
+    neovim.keys("ng ");
+    neovim.wait_for("getline(1) . mode()", "typing helloi");
+    neovim.keys("\u{1b}u");
+    neovim.wait_for_review("way.txt");
+    neovim.keys(":q\r");
+    assert_eq!(client.verdict(diff)["status"], "rejected");
+    neovim.wait_until_back_in("hello.txt");
+
+    // Those of several agents queue, and each is asked about on its own.
+    let mut other = connect(&house, Agent::Qwen);
+    let first = client.open_diff(house.path("first.txt").to_str().unwrap(), text);
+    neovim.wait_for_review("first.txt");
+    let second = other.open_diff(house.path("second.txt").to_str().unwrap(), text);
+    house.wait_for_proposal(&neovim, Agent::Qwen, "second.txt");
+    assert_eq!(neovim.eval("tabpagenr('$')"), "2");
+    neovim.keys(":w\r");
+    assert_eq!(client.verdict(first)["content"], text);
+    neovim.wait_for_review("second.txt");
+    neovim.keys(":q\r");
+    assert_eq!(other.verdict(second)["status"], "rejected");
+    neovim.wait_until_back_in("hello.txt");
+
+    // Neither a copy nor a `:wa` somewhere else is a decision, and what was put aside is still there.
+    let diff = client.open_diff(path.to_str().unwrap(), text);
+    neovim.wait_for_review("way.txt");
+    neovim.keys("ccMINE\u{1b}");
+    neovim.command("write copy.txt");
+    neovim.command("tabprevious");
+    neovim.command("wa");
+    let told = neovim.messages();
+    assert_eq!(told.matches("not accepted").count(), 2, "{told}");
+    neovim.keys(":Outrigger show\r");
+    neovim.wait_for_review("way.txt");
+    neovim.keys("u:edit hello.txt\r");
+    neovim.wait_for("fnamemodify(bufname('%'), ':t')", "hello.txt");
+    assert_eq!(house.proposals().len(), 1);
+    neovim.keys(":Outrigger show\r");
+    neovim.wait_for_review("way.txt");
+    neovim.keys(":w\r");
+    assert_eq!(client.verdict(diff)["content"], text);
+}
+
+fn unsaved_changes(which: usize) {
+    let Some((house, mut neovim, mut client)) = with_client(which) else {
+        return;
+    };
+    let path = house.path("hello.txt");
+    neovim.keys("ccTYPED AND NOT SAVED\u{1b}");
+    let diff = client.open_diff(path.to_str().unwrap(), "from the agent\n");
+    neovim.wait_for_review("hello.txt");
+    assert_eq!(
+        neovim.eval("getbufline(winbufnr(1), 1)[0]"),
+        "TYPED AND NOT SAVED"
+    );
+    assert!(neovim.messages().contains("unsaved changes"));
+    neovim.keys(":w\r");
+    assert_eq!(client.verdict(diff)["status"], "accepted");
+    fs::write(&path, "from the agent\n").unwrap();
+    neovim.wait_until("the warning", |it| it.messages().contains("was written"));
+    neovim.wait_until_back_in("hello.txt");
+    assert_eq!(neovim.eval("getline(1)"), "TYPED AND NOT SAVED");
+
+    // Another program changes the file while its diff is open: the left side says so.
+    house.write("shared.txt", "as the agent read it\n");
+    let path = house.path("shared.txt");
+    let diff = client.open_diff(path.to_str().unwrap(), "from the agent\n");
+    neovim.wait_for_review("shared.txt");
+    house.write("shared.txt", "changed by somebody else\n");
+    neovim.wait_for("getbufline(winbufnr(1), 1)[0]", "changed by somebody else");
+    assert!(neovim.messages().contains("has changed on disk"));
+    neovim.keys(":q\r");
+    assert_eq!(client.verdict(diff)["status"], "rejected");
+}

@@ -1,0 +1,113 @@
+//! The page in a real browser, with real agents.
+
+mod access;
+mod hostile;
+mod lives;
+mod reviews;
+
+use testkit::{Agent, Browser, Call, Household, Look, Proposal, Terminal};
+
+/// The key, as `WebDriver` writes it.
+const ESCAPE: &str = "\u{e00c}";
+
+/// The lines of the result, without the note that the last one does not end.
+const SHOWN: &str = "return [...document.querySelectorAll('[data-side=result] .cm-line')]\
+    .map(line => {\
+        const copy = line.cloneNode(true);\
+        copy.querySelectorAll('.no-newline').forEach(note => note.remove());\
+        return copy.textContent;\
+    }).join('\\n')";
+
+/// The page of a household, in a browser of its own.
+struct Page<'a> {
+    house: &'a Household,
+    browser: Browser,
+}
+
+impl<'a> Page<'a> {
+    /// Opens the page with a fresh link, as a person does.
+    #[track_caller]
+    fn open(house: &'a Household, look: Look) -> Self {
+        let browser = Browser::start(look);
+        browser.open(&link(house));
+        browser.wait_for("html[data-state=live]");
+        Self { house, browser }
+    }
+
+    /// Has an agent write a file, and shows its proposal.
+    #[track_caller]
+    fn propose(
+        &self,
+        terminal: &mut Terminal,
+        agent: Agent,
+        name: &str,
+        text: &str,
+    ) -> (String, Proposal) {
+        let call = Call::write(self.house.path(name), text);
+        self.propose_with(terminal, agent, name, call)
+    }
+
+    /// Has an agent make a call for a file, and shows its proposal.
+    #[track_caller]
+    fn propose_with(
+        &self,
+        terminal: &mut Terminal,
+        agent: Agent,
+        name: &str,
+        call: Call,
+    ) -> (String, Proposal) {
+        let path = self.house.path(name);
+        // Agents change only what they have read.
+        let read = path.exists().then(|| vec![Call::read(&path)]);
+        let turns = read.into_iter().chain([vec![call]]).collect();
+        let mark = self.house.ask(terminal, turns);
+        let proposal = self.house.wait_for_proposal(terminal, agent, name);
+        self.show(&proposal);
+        (mark, proposal)
+    }
+
+    /// Shows a proposal, unless it is shown already, and waits until its diff can be used.
+    #[track_caller]
+    fn show(&self, proposal: &Proposal) {
+        let id = proposal.id;
+        let shown = format!("[data-detail='{id}']");
+        if self.browser.count(&shown) == 0 {
+            self.browser.click(&format!("button[data-proposal='{id}']"));
+        }
+        self.browser.wait_for(&format!("{shown}[data-ready=true]"));
+    }
+
+    /// Waits until a proposal is not offered any more.
+    #[track_caller]
+    fn wait_until_closed(&self, proposal: &Proposal) {
+        let id = proposal.id;
+        self.browser
+            .wait_for_no(&format!("button[data-proposal='{id}']"));
+    }
+
+    /// The text that would be written, as the page shows it.
+    #[track_caller]
+    fn shown(&self) -> String {
+        let shown = self.browser.run(SHOWN, Vec::new());
+        shown.as_str().unwrap_or_default().to_owned()
+    }
+
+    #[track_caller]
+    fn wait_until_shown(&self, text: &str) {
+        let what = format!("the page to show {text:?}");
+        self.browser.wait_until(&what, || self.shown() == text);
+    }
+
+    /// Clicks one of the page's buttons.
+    #[track_caller]
+    fn act(&self, name: &str) {
+        self.browser.click(&format!("button[data-act={name}]"));
+    }
+}
+
+/// A fresh link to the page.
+#[track_caller]
+fn link(house: &Household) -> String {
+    let link = house.outrigger(["url"], "");
+    String::from_utf8(link).unwrap().trim_end().to_owned()
+}

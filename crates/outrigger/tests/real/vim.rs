@@ -1,0 +1,446 @@
+//! The Vim plugin in a real Vim, with real agents.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::{Agent, Call, Clients, Household, Terminal, wait_for};
+
+use crate::editor::discovery_files;
+use crate::{PROGRAM, asks};
+
+#[test]
+fn vim_decides_for_qwen() {
+    decide_in_vim(Agent::Qwen);
+}
+
+#[test]
+fn vim_decides_for_gemini() {
+    decide_in_vim(Agent::Gemini);
+}
+
+/// One start of the agent for all, because the start is what takes the time.
+fn decide_in_vim(agent: Agent) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    house.write("hello.txt", "first line\nsecond line\nthird line\n");
+    let mut vim = start(&house, &["hello.txt"]);
+    let mut terminal = house.start_connected(agent);
+    vim.wait_until("the agent in the status line", |screen| {
+        screen.contains("[outrigger: 1]")
+    });
+    selection_outlives_the_step_into_a_terminal(&house, &mut vim, &mut terminal);
+    accept_while_the_person_is_in_a_terminal(&house, &mut vim, &mut terminal);
+    accept_edited_with_odd_bytes(&house, &mut vim, &mut terminal);
+    accept_one_hunk(&house, &mut vim, &mut terminal);
+    nothing_is_taken_from_somebody_who_types(&house, &mut vim, &mut terminal);
+    file_changed_on_disk(&house, &mut vim, &mut terminal, agent);
+    unsaved_changes(&house, &mut vim, &mut terminal);
+    answer_in_the_terminal(&house, &mut vim, &mut terminal, agent);
+    reject(&house, &mut vim, &mut terminal);
+    terminal.quit();
+    vim.type_keys(":qa!\r");
+    vim.ended();
+    no_discovery_files(&house);
+}
+
+/// Edits of every kind first, so that what is selected shows whether the texts are still the same.
+fn selection_outlives_the_step_into_a_terminal(
+    house: &Household,
+    vim: &mut Terminal,
+    terminal: &mut Terminal,
+) {
+    vim.type_keys(":botright terminal ++rows=10\r");
+    vim.wait_until("a terminal in Vim", |screen| screen.contains("[running]"));
+    vim.type_keys("echo port=$QWEN_CODE_IDE_SERVER_PORT.\r");
+    let port = format!("port={}.", house.status()["port"]);
+    vim.wait_until("the environment", |screen| screen.contains(&port));
+    vim.type_keys("\x17kggOtyped and not saved\x1b");
+    vim.type_keys(":2delete\r:2copy $\r:%s/third/THIRD 🙂/\r");
+    vim.wait_until("the edits", |screen| screen.contains("THIRD"));
+    vim.type_keys("ggVG");
+    let text = "typed and not saved\nsecond line\nTHIRD 🙂 line\nsecond line";
+    selected(house, vim, text);
+    vim.type_keys("\x17jecho in-$((1+1))-again\r");
+    vim.wait_until("the terminal", |screen| screen.contains("in-2-again"));
+    selected(house, vim, text);
+
+    let mark = house.ask(terminal, vec![]);
+    house.wait_until_done(terminal, &mark);
+    let request = house.model.requests_containing(&mark)[0].to_string();
+    // Qwen Code writes it as text, Gemini CLI as JSON within JSON.
+    let request = request.replace(r"\\n", r"\n");
+    let written = text.replace('\n', r"\n");
+    assert!(request.contains(&written), "no {written} in {request}");
+}
+
+fn accept_while_the_person_is_in_a_terminal(
+    house: &Household,
+    vim: &mut Terminal,
+    terminal: &mut Terminal,
+) {
+    let text = "line one\nline two\n";
+    let mark = house.ask(
+        terminal,
+        vec![vec![Call::write(house.path("new.txt"), text)]],
+    );
+    vim.wait_until("the tab page", |screen| screen.contains("/new.txt"));
+    vim.type_keys("echo still-$((1+1))-here\r");
+    vim.wait_until("the terminal", |screen| screen.contains("still-2-here"));
+    vim.type_keys("\x17:Outrigger show\r");
+    vim.wait_until("the diff", |screen| screen.contains("line two"));
+    assert_eq!(house.read("new.txt"), None, "written before the decision");
+    vim.type_keys(":w\r");
+    house.wait_for_file(terminal, "new.txt", text);
+    house.wait_until_done(terminal, &mark);
+    // Back in the terminal, as if nothing had been.
+    vim.type_keys("echo back-$((1+1))-again\r");
+    vim.wait_until("the terminal", |screen| screen.contains("back-2-again"));
+    vim.type_keys("\x17:quit!\r:edit! hello.txt\r");
+}
+
+fn accept_edited_with_odd_bytes(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
+    house.write("odd.txt", "\u{feff}first\r\nold words\r\nlast");
+    vim.type_keys(":edit odd.txt\r");
+    let path = house.path("odd.txt");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::edit(&path, "old words", "new words")],
+    ];
+    let mark = house.ask(terminal, turns);
+    vim.wait_until("the diff", |screen| screen.contains("new words"));
+    vim.type_keys("ccother words\x1b:w\r");
+    let wanted = "\u{feff}first\r\nother words\r\nlast";
+    house.wait_for_file(terminal, "odd.txt", wanted);
+    house.wait_until_done(terminal, &mark);
+    vim.wait_until("the file, loaded again", |screen| {
+        screen.contains("odd.txt [outrigger: 1]") && screen.contains("other words")
+    });
+}
+
+fn accept_one_hunk(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
+    let poem = |third: &str, seventeenth: &str| -> String {
+        (1..=20)
+            .map(|number| match number {
+                3 => format!("{third}\n"),
+                17 => format!("{seventeenth}\n"),
+                _ => format!("line {number}\n"),
+            })
+            .collect()
+    };
+    house.write("poem.txt", poem("third", "seventeenth"));
+    let path = house.path("poem.txt");
+    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
+    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    vim.wait_until("the diff", |screen| screen.contains("SEVENTEENTH"));
+    // The cursor is on the first hunk.
+    vim.type_keys("do:w\r");
+    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
+    house.wait_until_done(terminal, &mark);
+    put_away(vim);
+}
+
+fn nothing_is_taken_from_somebody_who_types(
+    house: &Household,
+    vim: &mut Terminal,
+    terminal: &mut Terminal,
+) {
+    vim.type_keys(":edit! hello.txt\rggOtyped ");
+    let call = Call::write(house.path("quiet.txt"), "quiet\n");
+    let mark = house.ask(terminal, vec![vec![call]]);
+    vim.wait_until("the tab page", |screen| screen.contains("/quiet.txt"));
+    vim.type_keys("without a break\x1b");
+    vim.wait_until("what was typed", |screen| {
+        screen.contains("typed without a break")
+    });
+    vim.type_keys(":Outrigger accept\r");
+    house.wait_for_file(terminal, "quiet.txt", "quiet\n");
+    house.wait_until_done(terminal, &mark);
+    vim.wait_until("one tab page", |screen| {
+        screen.starts_with("typed without a break")
+    });
+    vim.type_keys(":edit!\r");
+}
+
+/// Vim refuses the first time. Qwen Code refuses too, whatever the person says.
+fn file_changed_on_disk(
+    house: &Household,
+    vim: &mut Terminal,
+    terminal: &mut Terminal,
+    agent: Agent,
+) {
+    let (theirs, proposed) = ("changed by somebody else\n", "as the agent wants it\n");
+    house.write("moving.txt", "as the agent read it\n");
+    let path = house.path("moving.txt");
+    let turns = vec![vec![Call::read(&path)], vec![Call::write(&path, proposed)]];
+    let mark = house.ask(terminal, turns);
+    vim.wait_until("the diff", |screen| {
+        screen.contains("as the agent wants it")
+    });
+    house.write("moving.txt", theirs);
+    vim.type_keys(":w\r");
+    vim.wait_until("the refusal", |screen| {
+        screen.contains("has changed on disk")
+    });
+    vim.type_keys(":w!\r");
+    house.wait_until_done(terminal, &mark);
+    let after = match agent {
+        Agent::Qwen => theirs,
+        Agent::Gemini => proposed,
+    };
+    house.wait_for_file(terminal, "moving.txt", after);
+    put_away(vim);
+}
+
+fn unsaved_changes(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
+    vim.type_keys(":edit! hello.txt\rggOMINE\x1b");
+    let path = house.path("hello.txt");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::edit(&path, "second", "SECOND")],
+    ];
+    let mark = house.ask(terminal, turns);
+    vim.wait_until("the diff with a warning", |screen| {
+        screen.contains("not saved") && screen.contains("MINE") && screen.contains("SECOND")
+    });
+    vim.type_keys(":w\r");
+    house.wait_for_file(
+        terminal,
+        "hello.txt",
+        "first line\nSECOND line\nthird line\n",
+    );
+    house.wait_until_done(terminal, &mark);
+    // Vim throws nothing away.
+    vim.wait_until("the warning", |screen| {
+        screen.contains("has other changes on disk") && screen.starts_with("MINE")
+    });
+    vim.type_keys(":edit!\r");
+    put_away(vim);
+}
+
+/// The person says yes in the terminal, and the agent takes its proposal back. Gemini CLI writes
+/// what the editor says the text is by now; Qwen Code does not wait for that and writes its own.
+fn answer_in_the_terminal(
+    house: &Household,
+    vim: &mut Terminal,
+    terminal: &mut Terminal,
+    agent: Agent,
+) {
+    let call = Call::write(house.path("terminal.txt"), "as the agent wants it\n");
+    let mark = house.ask(terminal, vec![vec![call]]);
+    vim.wait_until("the diff", |screen| {
+        screen.contains("as the agent wants it")
+    });
+    vim.type_keys("cctyped in Vim\x1b");
+    vim.wait_until("the edit", |screen| screen.contains("typed in Vim"));
+    terminal.wait_until("the question", asks);
+    terminal.choose(1);
+    house.wait_until_done(terminal, &mark);
+    let written = match agent {
+        Agent::Qwen => "as the agent wants it\n",
+        Agent::Gemini => "typed in Vim\n",
+    };
+    house.wait_for_file(terminal, "terminal.txt", written);
+    put_away(vim);
+}
+
+fn reject(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
+    house.write("keep.txt", "as it was\n");
+    let path = house.path("keep.txt");
+    let turns = vec![
+        vec![Call::read(&path)],
+        vec![Call::edit(&path, "as it was", "something else")],
+    ];
+    house.ask(terminal, turns);
+    vim.wait_until("the diff", |screen| screen.contains("something else"));
+    vim.type_keys(":q\r");
+    terminal.wait_until("the end of the question", |screen| !asks(screen));
+    house.wait_for_prompt(terminal);
+    house.wait_for_no_proposals();
+    put_away(vim);
+    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
+}
+
+#[test]
+fn vim_starts_the_companion_again_and_keeps_the_diff() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    let mut vim = start(&house, &[]);
+    let mut terminal = house.start_connected(Agent::Qwen);
+    let call = Call::write(house.path("crash.txt"), "as the agent wants it\n");
+    house.ask(&mut terminal, vec![vec![call]]);
+    vim.wait_until("the diff", |screen| {
+        screen.contains("as the agent wants it")
+    });
+    vim.type_keys("cctyped before the crash\x1b");
+    vim.wait_until("the edit", |screen| {
+        screen.contains("typed before the crash")
+    });
+    terminal.wait_until("the question", asks);
+    let before = house.served_by().unwrap();
+    let mut kill = Command::new("kill");
+    assert!(
+        kill.args(["-9", &before.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let second = another_companion(&house, &vim, before);
+    house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
+    vim.type_keys(":Outrigger restart\r");
+    another_companion(&house, &vim, second);
+    house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
+    vim.type_keys(":Outrigger log\r");
+    vim.wait_until("the news", |screen| screen.contains("is started again"));
+    vim.type_keys("q:w\r");
+    house.wait_for_file(&terminal, "crash.txt", "typed before the crash\n");
+    put_away(&vim);
+}
+
+#[test]
+fn nothing_is_left_of_a_vim_that_was_killed() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    let mut vim = start(&house, &[]);
+    let mut terminal = house.start_connected(Agent::Gemini);
+    let text = "decided in the terminal\n";
+    let call = Call::write(house.path("orphan.txt"), text);
+    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    vim.wait_until("the diff", |screen| {
+        screen.contains("decided in the terminal")
+    });
+    assert!(!discovery_files(&house).is_empty());
+    vim.kill();
+    no_discovery_files(&house);
+    terminal.wait_until("the question", asks);
+    terminal.choose(1);
+    house.wait_for_file(&terminal, "orphan.txt", text);
+    house.wait_until_done(&terminal, &mark);
+}
+
+#[test]
+fn vim_without_the_program_says_so_once() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new("/bin/false", &clients);
+    prepare(&house);
+    let mut vim = Terminal::edit(
+        &["vim", "-N", "hello.txt"],
+        &house.workspace(),
+        &house.environment(),
+    );
+    vim.wait_until("the advice", |screen| {
+        screen.contains("there is no program outrigger; see :help outrigger-install")
+    });
+    vim.type_keys(":edit other.txt\r:helptags ALL\r:help outrigger-install\r");
+    vim.wait_until("the help", |screen| screen.contains("*outrigger-install*"));
+    vim.type_keys(":only | Outrigger health\r");
+    vim.wait_until("the report", |screen| {
+        screen.contains("!     no program outrigger") && screen.contains("companion is failed")
+    });
+    vim.type_keys(":messages\r");
+    vim.wait_until("the messages", |screen| screen.contains("Press ENTER"));
+    let said = vim.screen().matches("there is no program").count();
+    assert!(said <= 2, "said more than once, and in the log:\n{vim}");
+}
+
+#[test]
+fn the_plugin_passes_its_own_tests() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    let report = house.path("report");
+    let mut environment = house.environment();
+    environment.push(("OUTRIGGER_TEST_REPORT".into(), report.display().to_string()));
+    let script = plugin().join("test/run.vim").display().to_string();
+    let command = ["vim", "-u", "NONE", "-i", "NONE", "-S", &script];
+    Terminal::edit(&command, &house.workspace(), &environment).ended();
+    let report = fs::read_to_string(report).unwrap();
+    assert!(
+        report.trim_end().ends_with(" tests, 0 failures"),
+        "{report}"
+    );
+}
+
+/// Starts Vim with the plugin and waits until the companion runs.
+fn start(house: &Household, arguments: &[&str]) -> Terminal {
+    prepare(house);
+    let mut environment = house.environment();
+    let folder = house.program().parent().unwrap().display().to_string();
+    for (name, value) in &mut environment {
+        if name == "PATH" {
+            *value = format!("{folder}:{value}");
+        }
+    }
+    let command = [&["vim", "-N"], arguments].concat();
+    let vim = Terminal::edit(&command, &house.workspace(), &environment);
+    vim.wait_until("the companion in the status line", |screen| {
+        screen.contains("[outrigger: 0]")
+    });
+    vim
+}
+
+/// Installs the plugin as a package, in a workspace that has a repository.
+fn prepare(house: &Household) {
+    fs::create_dir(house.path(".git")).unwrap();
+    let packages = house.home().join(".vim/pack/editors/start");
+    fs::create_dir_all(&packages).unwrap();
+    let mut copy = Command::new("cp");
+    copy.arg("-r").arg(plugin()).arg(packages.join("outrigger"));
+    assert!(copy.status().unwrap().success());
+    let settings = "set nocompatible noswapfile laststatus=2 shortmess+=I\n\
+                    set statusline=%f\\ %{outrigger#Statusline()}\n";
+    fs::write(house.home().join(".vimrc"), settings).unwrap();
+}
+
+fn plugin() -> PathBuf {
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vim");
+    plugin.canonicalize().unwrap()
+}
+
+/// Waits until agents see exactly as much selected as `text` has.
+fn selected(house: &Household, vim: &Terminal, text: &str) {
+    let length = u64::try_from(text.chars().count()).unwrap();
+    wait_for(
+        "the selection in what agents see",
+        || (house.status()["files"][0]["selected"] == length).then_some(()),
+        || format!("{length} expected, {}\n{vim}", house.status()),
+    );
+}
+
+/// Waits until no diff is on the screen.
+fn put_away(vim: &Terminal) {
+    vim.wait_until("the end of the diff", |screen| {
+        !screen.contains("outrigger://")
+    });
+}
+
+/// Waits until another process than `before` is the companion, and Vim knows of its proposal.
+fn another_companion(house: &Household, vim: &Terminal, before: u32) -> u32 {
+    let process = wait_for(
+        "another companion",
+        || house.served_by().filter(|process| *process != before),
+        || vim.to_string(),
+    );
+    vim.wait_until("the proposal in the status line", |screen| {
+        screen.contains("1 pending]")
+    });
+    process
+}
+
+/// Waits until agents find nothing any more.
+fn no_discovery_files(house: &Household) {
+    wait_for(
+        "the end of the discovery files",
+        || discovery_files(house).is_empty().then_some(()),
+        || format!("{:?}", discovery_files(house)),
+    );
+}

@@ -1,0 +1,135 @@
+//! The published daemon, `qwen serve`, on a household's machine.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::{Agent, Household, PATIENCE};
+
+/// What every daemon of a household asks for.
+pub const TOKEN: &str = "a-token-for-tests";
+
+/// A running daemon. Dropping it ends it.
+pub struct Daemon {
+    child: Child,
+    port: u16,
+}
+
+impl Household {
+    /// Writes the settings of somebody who uses the daemon: two models, and no requests to them but
+    /// those of the conversation. They are written anew because switching a model changes them.
+    pub fn set_up_daemon(&self) {
+        let path = self.home().join(".qwen/settings.json");
+        let text = fs::read_to_string(&path).unwrap();
+        let mut settings: Value = serde_json::from_str(&text).unwrap();
+        let url = format!("http://127.0.0.1:{}/v1", self.model.port());
+        let model =
+            |id: &str| json!({"id": id, "name": id, "envKey": "OPENAI_API_KEY", "baseUrl": url});
+        settings["model"] = json!({"name": "fake-model"});
+        settings["modelProviders"] =
+            json!({"openai": [model("fake-model"), model("fake-model-2")]});
+        settings["memory"] = json!({
+            "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
+        });
+        settings["ui"] = json!({"enableFollowupSuggestions": false});
+        fs::write(path, settings.to_string()).unwrap();
+    }
+
+    /// Starts a daemon for `folder`, on `port` or on any, and waits until it listens.
+    #[track_caller]
+    pub fn start_daemon(&self, folder: &Path, port: u16) -> Daemon {
+        self.set_up_daemon();
+        let mut command = Command::new(self.clients().commands().join("qwen"));
+        command
+            .args(["serve", "--hostname", "127.0.0.1", "--no-web", "--port"])
+            .arg(port.to_string())
+            .arg("--workspace")
+            .arg(folder)
+            .current_dir(folder)
+            .env_clear()
+            .envs(self.environment_for(Agent::Qwen))
+            .env("QWEN_SERVER_TOKEN", TOKEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            let mut stdout = stdout;
+            let mut line = String::new();
+            while stdout.read_line(&mut line).is_ok_and(|read| read > 0) {
+                if let Some(port) = listens_on(&line) {
+                    let _ = send.send(port);
+                    break;
+                }
+                line.clear();
+            }
+            // Nobody may ever block on a full pipe.
+            let _ = stdout.read_to_end(&mut Vec::new());
+        });
+        let port = receive.recv_timeout(PATIENCE);
+        let port = port.expect("the daemon did not begin to listen");
+        Daemon { child, port }
+    }
+}
+
+impl Daemon {
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Ends it without any warning, as a crash would.
+    pub fn kill(&mut self) {
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Kills the agent behind it, and says whether there was one.
+    pub fn kill_agent(&self) -> bool {
+        let parent = self.child.id().to_string();
+        let agents = fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| {
+                let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+                let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+                let line = fs::read(entry.path().join("cmdline")).ok()?;
+                let is_agent = line.windows(5).any(|word| word == b"--acp");
+                // After the name in parentheses: the state, then the parent.
+                let of = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
+                (of == parent && is_agent).then_some(pid)
+            });
+        let agents: Vec<_> = agents.filter_map(Pid::from_raw).collect();
+        for agent in &agents {
+            kill_process(*agent, Signal::KILL).unwrap();
+        }
+        !agents.is_empty()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The port in the line that says where a daemon listens.
+fn listens_on(line: &str) -> Option<u16> {
+    let (_, after) = line.split_once("http://127.0.0.1:")?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
