@@ -21,7 +21,7 @@ pub(crate) static INDEX: Asset = Asset::new(
     include_bytes!("../assets/index.html"),
 );
 
-static OTHERS: [(&str, Asset); 3] = [
+static OTHERS: [(&str, Asset); 4] = [
     (
         "app.js",
         Asset::new(
@@ -39,6 +39,14 @@ static OTHERS: [(&str, Asset); 3] = [
     (
         "icon.svg",
         Asset::new("image/svg+xml", include_bytes!("../assets/icon.svg")),
+    ),
+    // The notices of what is in the script.
+    (
+        "licenses.md",
+        Asset::new(
+            "text/plain; charset=utf-8",
+            include_bytes!("../assets/licenses.md"),
+        ),
     ),
 ];
 

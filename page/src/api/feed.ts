@@ -8,6 +8,7 @@ import type { Message } from "../chat/wire";
 import { delay } from "./backoff";
 import { type Client, Problem } from "./client";
 import { type Frame, FrameReader } from "./sse";
+import { takeTurn } from "./turn";
 import type { Event, Live } from "./wire";
 
 /** The companion says something every 15 seconds; this long without means it is gone. */
@@ -102,10 +103,12 @@ async function* arrivals(
   last: string | undefined,
   chat: number | undefined,
 ): AsyncGenerator<Frame[] | "open", void> {
+  const turn = await takeTurn();
   const silence = new AbortController();
+  const end = AbortSignal.any([silence.signal, turn.lost]);
   let timer = setTimeout(() => silence.abort(), SILENCE);
   try {
-    const stream = await client.events(last, chat, silence.signal);
+    const stream = await client.events(last, chat, end);
     yield "open";
     const reader = new FrameReader();
     const decoder = new TextDecoder();
@@ -120,5 +123,6 @@ async function* arrivals(
   } finally {
     clearTimeout(timer);
     silence.abort();
+    turn.release();
   }
 }

@@ -10,6 +10,7 @@ async fn the_page_is_served_from_the_program_and_not_sent_twice() {
         ("/assets/app.js", "text/javascript; charset=utf-8"),
         ("/assets/app.css", "text/css; charset=utf-8"),
         ("/assets/icon.svg", "image/svg+xml"),
+        ("/assets/licenses.md", "text/plain; charset=utf-8"),
     ] {
         let first = house.stranger().get(path).await;
         assert_eq!(first.status, 200, "{path}");

@@ -43,6 +43,30 @@ fn tabs_stay_in_step() {
     terminal.quit();
 }
 
+/// A browser opens six connections to one address, and a tab that listens holds one of them.
+#[test]
+fn there_can_be_more_tabs_than_a_browser_has_connections() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::with_companion(PROGRAM, &clients);
+    let mut terminal = house.start_connected(Agent::Qwen);
+    let page = Page::open(&house, Look::DESK);
+    let first = page.browser.tab();
+    for _ in 0..8 {
+        page.browser.open_tab(&link(&house));
+        page.browser.wait_for("html[data-state=live]");
+    }
+    let (mark, proposal) = page.propose(&mut terminal, Agent::Qwen, "a.txt", "A\n");
+    page.browser.switch_to(&first);
+    page.show(&proposal);
+    page.act("accept");
+    house.wait_for_file(&terminal, "a.txt", "A\n");
+    house.wait_until_done(&terminal, &mark);
+    page.wait_until_closed(&proposal);
+    terminal.quit();
+}
+
 #[test]
 fn what_is_decided_in_the_terminal_closes_in_the_page() {
     let Some(clients) = Clients::find() else {
