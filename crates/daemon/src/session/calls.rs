@@ -126,8 +126,8 @@ impl Session {
             .await
     }
 
-    /// Parts from the session. [`Update::Ended`] comes at once; the result tells whether the daemon
-    /// took our leave.
+    /// Parts from the session. [`super::Update::Ended`] comes at once; the result tells whether the
+    /// daemon took our leave.
     pub async fn leave(&self, parting: Parting) -> Result<(), DaemonError> {
         self.reader.0.abort();
         self.shared.end(End::Left);
