@@ -11,7 +11,7 @@ use daemon::connection::{
 use daemon::managed::{Launch, ManagedDaemon};
 use daemon::sanitiser::{self, Sanitiser};
 use daemon::wire::{ApprovalMode, PageRequest, PromptRequest, RequestId, SessionId, Vote};
-use daemon::{Address, DaemonClient, IdeConnection, Parting, Reason, Token};
+use daemon::{Address, DaemonClient, IdeConnection, Parting, Reason, Token, TurnEnd};
 use serde::Deserialize;
 
 use crate::attach::Prompt;
@@ -29,6 +29,9 @@ const REVIVALS_IN: Duration = Duration::from_mins(1);
 /// How often a daemon that needs more time is asked, and how long it gets in between.
 const TRIES: usize = 4;
 const PAUSE: Duration = Duration::from_secs(1);
+/// What is said after a break that a turn did not survive.
+const UNANSWERED: &str =
+    "The agent ended before it had answered. Say it again if you still want it.";
 /// How many earlier conversations are listed.
 const EARLIER: u32 = 50;
 
@@ -375,6 +378,8 @@ struct Listener {
     inner: Weak<Inner>,
     /// When agents that died were brought back.
     revivals: Vec<Instant>,
+    /// Whether something that the person said was lost with the connection.
+    unanswered: bool,
 }
 
 impl Listener {
@@ -382,6 +387,7 @@ impl Listener {
         Listener {
             inner: Arc::downgrade(&chat.0),
             revivals: Vec::new(),
+            unanswered: false,
         }
     }
 
@@ -401,6 +407,14 @@ impl Listener {
         }
         match event {
             IdeEvent::Asked(request) => chat.review(&request).await,
+            IdeEvent::TurnEnded {
+                end: TurnEnd::Interrupted { .. } | TurnEnd::Unknown { .. },
+                ..
+            } => self.unanswered = true,
+            // Only now, because what was shown before is replaced after a break.
+            IdeEvent::CaughtUp if std::mem::take(&mut self.unanswered) => {
+                chat.0.board.note(UNANSWERED);
+            }
             IdeEvent::Closed { request, .. } | IdeEvent::Declined { request, .. } => {
                 chat.end_review(&request);
             }

@@ -271,31 +271,31 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes updates until one fits.
+    /// Takes updates until one fits. Each may take its time: a large turn on a busy machine does.
     pub(crate) async fn watch(
         &mut self,
         updates: &mut Updates,
         what: &str,
         fits: impl Fn(&Screen, &Update) -> bool,
     ) -> Update {
-        let watching = async {
-            loop {
-                let update = updates.next().await.expect("the session is not over");
-                match &update {
-                    Update::History(history) => {
-                        self.text = history.events.iter().map(said).collect();
-                    }
-                    Update::Event(event) => self.text += &said(event),
-                    _ => {}
+        loop {
+            let Ok(update) = tokio::time::timeout(PATIENCE, updates.next()).await else {
+                let last = self.seen.iter().rev().take(20).collect::<Vec<_>>();
+                panic!("waited in vain for {what}; seen last: {last:#?}");
+            };
+            let update = update.expect("the session is not over");
+            match &update {
+                Update::History(history) => {
+                    self.text = history.events.iter().map(said).collect();
                 }
-                self.seen.push(update.clone());
-                if fits(self, &update) {
-                    return update;
-                }
+                Update::Event(event) => self.text += &said(event),
+                _ => {}
             }
-        };
-        let watched = tokio::time::timeout(PATIENCE, watching).await;
-        watched.unwrap_or_else(|_| panic!("waited in vain for {what}; seen: {:#?}", self.seen))
+            self.seen.push(update.clone());
+            if fits(self, &update) {
+                return update;
+            }
+        }
     }
 
     /// Waits for an event of this type.

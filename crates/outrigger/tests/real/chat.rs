@@ -324,10 +324,14 @@ fn a_conversation_survives_everybody_s_end() {
     );
 
     // The agent behind the daemon is killed; it is brought back with all that was said.
+    let first = |snapshot: &Value| snapshot["entries"][0]["id"].clone();
+    let before = first(&scene.snapshot());
     assert!(scene.daemon.as_ref().unwrap().kill_agent());
     scene.wait_until("the agent's return", |snapshot| {
         let back = snapshot["status"]["connection"]["state"] == "live";
-        (back && texts(snapshot, "me").len() == 2).then_some(())
+        // The conversation was told anew, under other numbers.
+        let anew = first(snapshot) != before && texts(snapshot, "me").len() == 2;
+        (back && anew).then_some(())
     });
     let mark = scene.ask("AFTER-PLEASE", vec![]);
     scene.wait_until_done(mark);
