@@ -21,6 +21,8 @@ use standin::Standin;
 
 /// How large the stream is that is parsed.
 const STREAM: usize = 32 << 20;
+/// How often each side parses it, in a process of its own each time.
+const TURNS: usize = 3;
 /// How many events a connection has seen when its memory is looked at.
 const SEEN: u64 = 10_000;
 /// How many events are timed, one each millisecond.
@@ -28,7 +30,7 @@ const TIMED: u64 = 3_000;
 
 const METHOD: &str = "daemon: the recorded event streams of crates/daemon/tests/captures, one after \
     the other until there are 32 MB, in pieces of 16 kB from memory; processor time of the whole \
-    process, best of 5 rounds, in a process for each side. Events: `parseSseStream` of \
+    process, best of 5 rounds in each of 3 processes of either side, in turns. Events: `parseSseStream` of \
     @qwen-code/sdk yields objects, every byte of them parsed; ours yields `Event`s with their \
     envelope read and the data kept as text. Typed: each event through the SDK's \
     `asKnownDaemonEvent`, which checks it; ours through `Event::body`, which makes it a typed value. \
@@ -93,6 +95,24 @@ struct Parsed {
     typed: f64,
 }
 
+impl Default for Parsed {
+    fn default() -> Self {
+        Self {
+            events: 0.0,
+            plain: f64::INFINITY,
+            typed: f64::INFINITY,
+        }
+    }
+}
+
+impl Parsed {
+    fn keep_best(&mut self, other: &Parsed) {
+        self.events = other.events;
+        self.plain = self.plain.min(other.plain);
+        self.typed = self.typed.min(other.typed);
+    }
+}
+
 fn parsing(sdk: &Sdk, folder: &TempDir, report: &mut Report) {
     let path = folder.path().join("stream");
     let stream = stream();
@@ -109,8 +129,12 @@ fn parsing(sdk: &Sdk, folder: &TempDir, report: &mut Report) {
             typed: figure("typed"),
         }
     };
-    let mine = parse(ours("parse", path));
-    let theirs = parse(sdk.command("parse", path));
+    // In turns, so that whatever else the machine does is in the way of both.
+    let (mut mine, mut theirs) = (Parsed::default(), Parsed::default());
+    for _ in 0..TURNS {
+        mine.keep_best(&parse(ours("parse", path)));
+        theirs.keep_best(&parse(sdk.command("parse", path)));
+    }
     assert!(
         (mine.events - theirs.events).abs() < 0.5,
         "both sides must see the same events"

@@ -53,8 +53,14 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(name: &str) -> Kind {
-        body::known(name).map_or_else(|| Kind::Unknown(name.into()), Kind::Known)
+    /// Reads a type. The known ones need not be decoded first: no name of theirs has an escape.
+    fn read(json: &str) -> Result<Kind, serde_json::Error> {
+        let inside = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        if let Some(name) = inside.and_then(body::known) {
+            return Ok(Kind::Known(name));
+        }
+        let name = json::string(json)?;
+        Ok(body::known(&name).map_or_else(|| Kind::Unknown(name.into()), Kind::Known))
     }
 }
 
@@ -163,12 +169,12 @@ impl Event {
         {
             return Err(EventError::Id(id));
         }
-        let kind = json::string(envelope.kind.ok_or_else(|| missing("type"))?)?;
+        let kind = Kind::read(envelope.kind.ok_or_else(|| missing("type"))?)?;
         let data = envelope.data.ok_or_else(|| missing("data"))?;
         let range = |part: &str| range_of(text, part);
         Ok(Event {
             id,
-            kind: Kind::of(&kind),
+            kind,
             text: text.into(),
             prompt_id: envelope.prompt_id.map(range),
             originator: envelope.originator.map(range),

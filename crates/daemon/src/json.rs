@@ -213,35 +213,25 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     Some(quote + 1)
 }
 
-/// The first quote from `at` on. Most strings are short, so this must begin quickly.
+/// The first quote from `at` on. Most strings are short, so this must begin quickly; sixteen bytes are
+/// looked at as one number.
 #[inline]
 fn quote(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u128 = u128::from_ne_bytes([1; 16]);
+    const QUOTES: u128 = u128::from_ne_bytes([b'"'; 16]);
     loop {
         let rest = bytes.get(at..)?;
         let Some(word) = rest.first_chunk() else {
             return Some(at + rest.iter().position(|it| *it == b'"')?);
         };
-        if let Some(place) = quote_in(*word) {
-            return Some(at + place);
+        let different = u128::from_le_bytes(*word) ^ QUOTES;
+        // Marks the bytes that are zero. The lowest mark is right; those above it need not be.
+        let marks = different.wrapping_sub(ONES) & !different & (ONES << 7);
+        if marks != 0 {
+            return Some(at + marks.trailing_zeros() as usize / 8);
         }
         at += word.len();
-        // Blocks without a quote cost a few vector instructions each.
-        while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>)
-            && block.iter().map(|it| u8::from(*it == b'"')).sum::<u8>() == 0
-        {
-            at += block.len();
-        }
     }
-}
-
-/// The first quote in a word.
-#[inline]
-fn quote_in(word: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let different = u64::from_le_bytes(word) ^ (ONES * u64::from(b'"'));
-    // Marks the bytes that are zero. The lowest mark is right; those above it need not be.
-    let marks = different.wrapping_sub(ONES) & !different & (ONES << 7);
-    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }
 
 #[cfg(test)]
