@@ -99,8 +99,9 @@ export class Table {
     for (const id of this.sheets.keys()) if (!there.has(id)) this.closed(id, undefined);
     const selected = this.selected.value;
     if (selected !== undefined && !there.has(selected)) this.closed(selected, undefined);
-    this.update(proposals);
     for (const id of there) this.changedElsewhere(id);
+    // What is chosen from here on is fetched anyway.
+    this.update(proposals);
   }
 
   select(id: number, at: "first" | "last" = "first"): void {
