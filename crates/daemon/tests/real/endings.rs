@@ -134,6 +134,33 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
     assert!(screen.text.ends_with("said after"), "{}", screen.text);
 }
 
+/// Why a session is never resumed by the route of that name: the history would be gone for everybody.
+#[tokio::test]
+async fn what_was_resumed_from_disk_has_no_history_to_load() {
+    let Some(mut house) = House::open(&[]).await else {
+        return;
+    };
+    house.model.on("BEFORE", vec![Reply::text("said before")]);
+    let (session, mut updates) = house.session().await;
+    let turn = session.prompt(&"BEFORE".into()).await.unwrap();
+    let mut screen = Screen::default();
+    screen.event(&mut updates, "turn_complete").await;
+    end_of(turn).await;
+    written_down(&session, "said before").await;
+    let id = session.id().clone();
+    drop((session, updates));
+    house.end(Signal::TERM).await;
+    house.start_again().await;
+    let (client, restore) = (house.client(), Restore::default());
+    client.resume_session(&id, &restore, None).await.unwrap();
+    let loaded = client.load_session(&id, &restore, None).await.unwrap();
+    assert!(loaded.opened.attached, "{loaded:?}");
+    assert_eq!(
+        (loaded.compacted_replay, loaded.live_journal),
+        (vec![], vec![])
+    );
+}
+
 /// Waits until the transcript on disk has this text.
 pub(crate) async fn written_down(session: &Session, text: &str) {
     let looking = async {
