@@ -130,6 +130,10 @@ impl Sanitiser {
         if !text.is_empty() {
             told.push(AppEvent::Said { speaker, text });
         }
+        // A person says everything at once, and wants to see it while the agent thinks.
+        if matches!(speaker, Speaker::Me | Speaker::Other) {
+            told.extend(self.end_of_text());
+        }
     }
 
     /// Tells an event, and before it what was held back if the text does not go on after it.

@@ -266,3 +266,25 @@ async fn a_secret_in_pieces_is_hidden_and_nothing_else_is_lost() {
     let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
     assert_eq!(shown(&letters).await, [(Speaker::Agent, "[hidden]".into())]);
 }
+
+/// An address begins with `lo`, and so may what comes after the end of a prompt. Nothing comes.
+#[tokio::test]
+async fn what_a_person_says_is_not_held_back() {
+    let daemon = daemon().await;
+    let (_connection, mut events) = connected(&daemon).await;
+    let text = "say hello";
+    let chunk = json!({
+        "sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": text},
+    });
+    daemon.emit("session_update", update(&chunk));
+    let address = Address::local(daemon.port);
+    let mut sanitiser = Sanitiser::new(Limits::default()).hiding(None, &address);
+    let mut shown = String::new();
+    while shown != text {
+        for told in sanitiser.sanitise(&next(&mut events).await) {
+            if let AppEvent::Said { text, .. } = told {
+                shown.push_str(&text);
+            }
+        }
+    }
+}
