@@ -1,7 +1,8 @@
 //! The IDE connection against a daemon that runs inside the test's process.
 //!
 //! [`upstream`] and [`upstream_requests`] have a counterpart for each test case of the published
-//! adapter, under the same name; [`gaps`] has a test for each of its known gaps. The rest is ours.
+//! adapter, under the same name; [`gaps`] has a test for each of its known gaps; [`mapping`] has a row
+//! for each row of the tables in its design. The rest is ours.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +13,7 @@
 #[path = "../fake/mod.rs"]
 mod fake;
 mod gaps;
+mod mapping;
 mod ordering;
 mod person;
 mod requests;
