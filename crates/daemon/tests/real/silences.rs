@@ -1,8 +1,8 @@
-//! Streams that are quiet or late.
+//! Streams that are quiet, slow or late.
 
 use std::time::Duration;
 
-use daemon::client::{Signal, Subscription};
+use daemon::client::{Cursor, Signal, Subscription};
 use daemon::connection::IdeEvent;
 use daemon::wire::SessionUpdate;
 use serde_json::json;
@@ -31,6 +31,53 @@ async fn a_quiet_stream_shows_that_it_lives() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
+    let Some(house) = House::open(&[]).await else {
+        return;
+    };
+    let (model, held) = Reply::held();
+    house.model.on("FLOOD", vec![held]);
+    let (session, mut updates) = house.session().await;
+    let stalled = Subscription {
+        cursor: Some(Cursor::default()),
+        max_queued: Some(16),
+        ..Subscription::default()
+    };
+    let mut stalled = house
+        .client()
+        .events(session.id(), &stalled, None)
+        .await
+        .unwrap();
+    let turn = session.prompt(&"FLOOD please".into()).await.unwrap();
+    let (mut screen, mut text) = (Screen::default(), String::new());
+    // Far more than the sockets between us hold, and never more at once than the daemon keeps for
+    // somebody who reads.
+    for batch in 0..20 {
+        for piece in 0..100 {
+            let piece = format!("{batch} {piece} {}\n", "flood ".repeat(1_400));
+            text += &piece;
+            model.send(piece).unwrap();
+        }
+        let all = text.len();
+        screen
+            .watch(&mut updates, "a batch", |it, _| it.text.len() >= all)
+            .await;
+    }
+    drop(model);
+    screen.event(&mut updates, "turn_complete").await;
+    assert_eq!(end_of(turn).await, complete());
+    assert!(screen.text == text, "{} bytes", screen.text.len());
+    // What it gets is only the beginning, and then the end of the line.
+    let mut ends = 0;
+    while let Ok(Some(signal)) = stalled.next(PATIENCE).await {
+        if let Signal::Event(event) = signal {
+            ends += usize::from(event.kind() == "turn_complete");
+        }
+    }
+    assert_eq!(ends, 0);
 }
 
 #[tokio::test]
