@@ -3,10 +3,11 @@
 //! There is one ring of announcements for all pages, each written once, ready to be sent. A page
 //! has a place in the ring and reads on when it can. So a page that does not read costs nothing
 //! here, one that was away for a moment reads on where it was, and one that was away for too long
-//! is told to look at everything again.
+//! is told to look at everything again. While there is no page at all, nothing is written.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -15,6 +16,9 @@ use tokio::sync::watch;
 /// How many announcements are kept, and how many bytes of them.
 const MOST: usize = 1024;
 const MOST_BYTES: usize = 4 << 20;
+
+/// How long there are announcements for a page that is expected.
+const EXPECTED: Duration = Duration::from_secs(60);
 
 /// The announcements of one run of the companion.
 #[derive(Debug)]
@@ -31,6 +35,8 @@ struct Ring {
     bytes: usize,
     /// The number of the first one that is kept, or of the next one if none is.
     first: u64,
+    /// Until when a page may come that wants to read on.
+    expected: Option<Instant>,
 }
 
 /// What comes after a place in the ring.
@@ -52,6 +58,7 @@ impl Announcements {
                 frames: VecDeque::new(),
                 bytes: 0,
                 first: 1,
+                expected: None,
             }),
             newest: watch::channel(0).0,
         }
@@ -65,6 +72,17 @@ impl Announcements {
     /// The number of the newest announcement; 0 if there was none.
     pub(crate) fn newest(&self) -> u64 {
         *self.newest.borrow()
+    }
+
+    /// A page has left, or has asked for everything: it will probably listen in a moment.
+    pub(crate) fn expect_a_page(&self) {
+        self.lock().expected = Some(Instant::now() + EXPECTED);
+    }
+
+    /// Whether somebody listens or is expected. If not, [`Announcements::start_over`] says enough.
+    pub(crate) fn is_wanted(&self) -> bool {
+        let expected = self.lock().expected;
+        self.newest.receiver_count() > 0 || expected.is_some_and(|until| Instant::now() < until)
     }
 
     /// Tells when there is a newer one.
@@ -101,6 +119,7 @@ impl Announcements {
             frames: VecDeque::new(),
             bytes: 0,
             first: number + 1,
+            expected: ring.expected,
         };
         drop(ring);
         self.newest.send_replace(number);
@@ -204,6 +223,22 @@ mod tests {
         assert!(matches!(all.after(7), Next::Frame(_)));
         all.announce("n", &"x".repeat(MOST_BYTES));
         assert_eq!(all.after(10), Next::Forgotten(11));
+    }
+
+    #[test]
+    fn they_are_wanted_while_a_page_listens_or_is_expected() {
+        let all = announcements();
+        assert!(!all.is_wanted());
+        let listener = all.watch();
+        assert!(all.is_wanted());
+        drop(listener);
+        assert!(!all.is_wanted());
+        all.expect_a_page();
+        assert!(all.is_wanted());
+        all.start_over();
+        assert!(all.is_wanted());
+        all.lock().expected = Some(Instant::now());
+        assert!(!all.is_wanted());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Turns what happens at the desk into announcements for pages.
 //!
 //! Events say only that something is different; what it is now is asked for. So an announcement
-//! may be newer than its event, never older, and nothing is announced twice in a row.
+//! may be newer than its event, never older, and nothing is announced twice in a row. While there
+//! is no page, nothing is asked for either.
 
 use std::sync::Arc;
 
@@ -60,6 +61,15 @@ impl Recorder {
     }
 
     async fn record(&mut self, event: Event) -> Result<(), Gone> {
+        // Asked for first: a page that comes right now sees at least this much of the log.
+        let revision = self.desk.ask(|state| state.log().revision()).await?;
+        if !self.announcements.is_wanted() {
+            self.announcements.start_over();
+            self.sessions = Vec::new();
+            self.context = None;
+            self.log = revision;
+            return Ok(());
+        }
         match event {
             Event::Opened(id) => self.opened(id).await?,
             Event::Drafted(id) => self

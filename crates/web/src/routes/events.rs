@@ -114,6 +114,12 @@ impl Listener {
     }
 }
 
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.announcements.expect_a_page();
+    }
+}
+
 /// The next step of a conversation; none ever if there is no conversation.
 async fn next_step(conversation: Option<&mut Follower>) -> Step {
     match conversation {

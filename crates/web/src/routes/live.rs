@@ -19,6 +19,7 @@ pub(super) async fn status(Shared(server): Here) -> Answer<wire::Status> {
 pub(super) async fn live(Shared(server): Here) -> Answer<wire::Live> {
     // What happens from here on may be told twice, in the answer and on the stream, but nothing
     // is left out.
+    server.announcements.expect_a_page();
     let seq = server.announcements.newest();
     let problems = server.order(Order::Problems).await?;
     let ((roots, mut status), context, log, receipt) = server
