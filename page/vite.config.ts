@@ -19,8 +19,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         entryFileNames: "app.js",
+        chunkFileNames: "[name].js",
         assetFileNames: "app[extname]",
-        codeSplitting: false,
       },
     },
   },

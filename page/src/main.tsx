@@ -4,6 +4,7 @@ import { render } from "preact";
 import { Client } from "./api/client";
 import { obtainKey } from "./api/key";
 import { listenToKeys } from "./keys";
+import { fetchEditor } from "./later";
 import { App } from "./state/app";
 import { Locked } from "./views/locked";
 import { Shell } from "./views/shell";
@@ -26,6 +27,9 @@ obtainKey().then(
     const app = new App(new Client(key));
     listenToKeys(app);
     render(<Shell app={app} />, root);
+    // Not before the first frame: reading it takes longer than drawing that. If it fails, whoever
+    // needs it says so.
+    requestAnimationFrame(() => setTimeout(() => fetchEditor().catch(() => undefined)));
   },
   (error: Error) => locked(error.message),
 );

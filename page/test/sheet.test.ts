@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../src/api/wire";
+import { sheetOf } from "../src/review/laying";
 import { changedLines } from "../src/review/lines";
 import { stateOf } from "../src/review/pieces";
-import { isAsProposed, isDeletion, sheetOf, textOf } from "../src/review/sheet";
+import { isAsProposed, isDeletion, textOf } from "../src/review/sheet";
 import { forEachCase } from "./cases";
 
 /** What the companion would answer, its hunks included. */

@@ -21,12 +21,19 @@ pub(crate) static INDEX: Asset = Asset::new(
     include_bytes!("../assets/index.html"),
 );
 
-static OTHERS: [(&str, Asset); 4] = [
+static OTHERS: [(&str, Asset); 5] = [
     (
         "app.js",
         Asset::new(
             "text/javascript; charset=utf-8",
             include_bytes!("../assets/app.js"),
+        ),
+    ),
+    (
+        "editor.js",
+        Asset::new(
+            "text/javascript; charset=utf-8",
+            include_bytes!("../assets/editor.js"),
         ),
     ),
     (
@@ -40,7 +47,7 @@ static OTHERS: [(&str, Asset); 4] = [
         "icon.svg",
         Asset::new("image/svg+xml", include_bytes!("../assets/icon.svg")),
     ),
-    // The notices of what is in the script.
+    // The notices of what is in the scripts.
     (
         "licenses.md",
         Asset::new(

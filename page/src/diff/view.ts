@@ -17,8 +17,9 @@ import {
 } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import type { HunkAt } from "../api/wire";
 import { gapsBetween } from "../review/gaps";
-import { sameMarks } from "../review/marks";
+import { marksOf, sameMarks } from "../review/marks";
 import { type PieceState, toggle } from "../review/pieces";
 import { isEditable, type Sheet } from "../review/sheet";
 import { type Pair, slice } from "../review/span";
@@ -164,8 +165,9 @@ export class DiffView {
   }
 
   /** Takes the companion's hunks for the result as it is now. */
-  correct(marks: readonly Pair[]): void {
+  correct(hunks: readonly HunkAt[]): void {
     const { original } = this.sheet.texts;
+    const marks = marksOf(hunks, original, this.result.state.doc);
     const now = marksIn(this.result.state);
     if (original.length === 0 || sameMarks(marks, now)) return;
     // What is the same stays the same object, so that its words are not compared again.

@@ -9,8 +9,8 @@ import { type Client, Problem } from "../api/client";
 import type { Decided, Detail, HunkAt, Proposal, Why } from "../api/wire";
 import type { Hunks } from "../diff/hunks";
 import type { DiffView, Layout } from "../diff/view";
-import { marksOf } from "../review/marks";
-import { isAsProposed, isEditable, type Sheet, sheetOf, textOf } from "../review/sheet";
+import { fetchEditor } from "../later";
+import { isAsProposed, isEditable, type Sheet, textOf } from "../review/sheet";
 import { splitPath, visible } from "../text/visible";
 import { Drafts } from "./drafts";
 import { remember, remembered } from "./preferences";
@@ -274,7 +274,10 @@ export class Table {
     const loading: Panel = { kind: "loading", proposal };
     this.panel.value = loading;
     try {
-      const detail = await this.client.detail(proposal.id);
+      const [detail, { sheetOf }] = await Promise.all([
+        this.client.detail(proposal.id),
+        fetchEditor(),
+      ]);
       if (this.panel.value === loading) this.open(proposal, sheetOf(detail), at);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -306,9 +309,7 @@ export class Table {
   }
 
   private corrected(id: number, hunks: HunkAt[]): void {
-    const sheet = this.sheet.value;
-    if (sheet?.detail.id !== id) return;
-    this.view?.correct(marksOf(hunks, sheet.texts.original, sheet.result));
+    if (this.sheet.value?.detail.id === id) this.view?.correct(hunks);
   }
 
   private changedElsewhere(id: number): void {
@@ -324,7 +325,8 @@ export class Table {
       .catch(() => undefined);
   }
 
-  private takeOver(detail: Detail): void {
+  private async takeOver(detail: Detail): Promise<void> {
+    const { sheetOf } = await fetchEditor();
     const panel = this.panel.value;
     const sheet = this.sheet.value;
     if (panel.kind !== "open" || sheet?.detail.id !== detail.id) return;

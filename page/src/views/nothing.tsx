@@ -33,6 +33,15 @@ export function Loading({ proposal }: { proposal?: Proposal }) {
   );
 }
 
+export function Incomplete() {
+  return (
+    <div class="nothing" role="alert" data-notice="incomplete">
+      <h2>A part of this page could not be fetched</h2>
+      <p>Reload it when the companion is running again.</p>
+    </div>
+  );
+}
+
 export function Failed({
   table,
   panel,

@@ -1,13 +1,14 @@
 /** The frame around every view: name, navigation, connection, theme, help. */
 
 import type { ComponentChildren } from "preact";
-import { ChatView } from "../chat/view";
+import { editor } from "../later";
 import type { App, View } from "../state/app";
 import { nextTheme, theme } from "../state/theme";
 import { splitPath, visible } from "../text/visible";
 import { Help } from "./help";
 import { LiveView } from "./live";
 import { Locked } from "./locked";
+import { Incomplete } from "./nothing";
 import { ReviewView } from "./review";
 
 export function Shell({ app }: { app: App }) {
@@ -60,7 +61,7 @@ export function Shell({ app }: { app: App }) {
       <main class="stage" data-view={app.view.value} aria-busy={app.isEmpty.value}>
         {app.view.value === "review" && <ReviewView app={app} />}
         {app.view.value === "live" && <LiveView app={app} />}
-        {app.view.value === "chat" && <ChatView app={app} />}
+        {app.view.value === "chat" && <Chat app={app} />}
       </main>
       <p class="unheard" role="status" data-announce>
         {app.said.value}
@@ -68,6 +69,12 @@ export function Shell({ app }: { app: App }) {
       <Help app={app} />
     </>
   );
+}
+
+function Chat({ app }: { app: App }) {
+  const fetched = editor.value;
+  if (typeof fetched === "object") return <fetched.ChatView app={app} />;
+  return fetched === undefined ? null : <Incomplete />;
 }
 
 function Folder({ app }: { app: App }) {

@@ -8,6 +8,7 @@ async fn the_page_is_served_from_the_program_and_not_sent_twice() {
     for (path, kind) in [
         ("/", "text/html; charset=utf-8"),
         ("/assets/app.js", "text/javascript; charset=utf-8"),
+        ("/assets/editor.js", "text/javascript; charset=utf-8"),
         ("/assets/app.css", "text/css; charset=utf-8"),
         ("/assets/icon.svg", "image/svg+xml"),
         ("/assets/licenses.md", "text/plain; charset=utf-8"),
@@ -40,4 +41,18 @@ async fn the_page_asks_for_nothing_from_elsewhere() {
     let script = index.split_once("<script").map_or("", |(_, rest)| rest);
     let inside = script.split_once('>').map_or("", |(_, rest)| rest);
     assert!(inside.trim_start().starts_with("</script>"), "{index}");
+}
+
+#[tokio::test]
+async fn every_file_that_was_built_is_served() {
+    let house = House::open().await;
+    let built = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/assets")).unwrap();
+    for file in built {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let path = match name.as_str() {
+            "index.html" => "/".to_owned(),
+            name => format!("/assets/{name}"),
+        };
+        assert_eq!(house.stranger().get(&path).await.status, 200, "{path}");
+    }
 }

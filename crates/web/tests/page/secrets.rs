@@ -22,6 +22,7 @@ async fn no_answer_to_a_page_holds_anybody_elses_secret() {
     for route in [
         "/",
         "/assets/app.js",
+        "/assets/editor.js",
         "/assets/app.css",
         "/assets/icon.svg",
         "/api/status",
