@@ -151,5 +151,6 @@ function optionId(index: number): string {
 function stretch(field: HTMLTextAreaElement | null): void {
   if (field === null) return;
   field.style.height = "auto";
-  field.style.height = `${field.scrollHeight}px`;
+  const borders = field.offsetHeight - field.clientHeight;
+  field.style.height = `${field.scrollHeight + borders}px`;
 }

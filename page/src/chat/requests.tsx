@@ -62,7 +62,8 @@ function Card({ app, request }: { app: App; request: Request }) {
 }
 
 function Permission({ app, request, answered }: { app: App; request: Request; answered: boolean }) {
-  const { proposal } = request;
+  const { proposal, options } = request;
+  const canReject = options.some(({ kind }) => isReject(kind));
   return (
     <p class="acts">
       {proposal !== undefined && (
@@ -75,11 +76,11 @@ function Permission({ app, request, answered }: { app: App; request: Request; an
           Review edit #{proposal}
         </button>
       )}
-      {request.options.map(({ id, title, kind }) => (
+      {options.map(({ id, title, kind }) => (
         <button
           key={id}
           type="button"
-          class="button"
+          class={isReject(kind) ? "button reject" : "button"}
           data-option={id}
           data-option-kind={kind}
           disabled={answered}
@@ -88,9 +89,14 @@ function Permission({ app, request, answered }: { app: App; request: Request; an
           {visible(title)}
         </button>
       ))}
-      <Decline chat={app.chat} request={request} answered={answered} />
+      {!canReject && <Decline chat={app.chat} request={request} answered={answered} />}
     </p>
   );
+}
+
+/** Whether an option says no, for once or for ever. */
+function isReject(kind: string | undefined): boolean {
+  return kind?.startsWith("reject") ?? false;
 }
 
 function Decline({ chat, request, answered }: { chat: Chat; request: Request; answered: boolean }) {
