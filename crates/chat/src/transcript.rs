@@ -79,6 +79,14 @@ impl Transcript {
             AppEvent::Connected { .. } => self.clear(),
             AppEvent::Said { speaker, text } => self.say(*speaker, text),
             AppEvent::Tool(tool) => self.use_tool(tool),
+            // What a call is about is often told only when leave is asked for.
+            AppEvent::Asked { title, tool, .. } if self.tools.contains_key(&tool.id) => {
+                let title = Some(title.clone());
+                self.use_tool(&AppTool {
+                    title,
+                    ..tool.clone()
+                })
+            }
             AppEvent::Plan { steps } => {
                 let body = Body::Plan {
                     steps: steps.clone(),
@@ -160,8 +168,11 @@ impl Transcript {
         changes
     }
 
+    /// What the agent says goes on; what a person says is the next thing they say.
     fn say(&mut self, speaker: Speaker, text: &str) -> Change {
-        if let Some(last) = self.entries.back_mut()
+        let goes_on = matches!(speaker, Speaker::Agent | Speaker::Thought);
+        if goes_on
+            && let Some(last) = self.entries.back_mut()
             && let Body::Said {
                 speaker: who,
                 text: said,

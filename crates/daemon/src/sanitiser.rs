@@ -119,20 +119,22 @@ impl Sanitiser {
         told
     }
 
-    /// Tells a piece of what somebody says, as far as it cannot be the beginning of a secret.
+    /// Tells what somebody says: all of what a person says, who says it at once; of a piece of the
+    /// agent's as much as cannot be the beginning of a secret.
     fn say(&mut self, speaker: Speaker, piece: &str, told: &mut Vec<AppEvent>) {
-        if self.held.as_ref().is_some_and(|(it, _)| *it != speaker) {
+        let is_person = matches!(speaker, Speaker::Me | Speaker::Other);
+        if is_person || self.held.as_ref().is_some_and(|(it, _)| *it != speaker) {
             told.extend(self.end_of_text());
         }
-        let (_, held) = self.held.get_or_insert_with(|| (speaker, String::new()));
-        let text = self.secrets.hide_in_pieces(held, piece);
-        let text = cut(text, self.limits.text);
+        let text = if is_person {
+            self.clean(piece, self.limits.text)
+        } else {
+            let (_, held) = self.held.get_or_insert_with(|| (speaker, String::new()));
+            let text = self.secrets.hide_in_pieces(held, piece);
+            cut(text, self.limits.text)
+        };
         if !text.is_empty() {
             told.push(AppEvent::Said { speaker, text });
-        }
-        // A person says everything at once, and wants to see it while the agent thinks.
-        if matches!(speaker, Speaker::Me | Speaker::Other) {
-            told.extend(self.end_of_text());
         }
     }
 

@@ -20,6 +20,21 @@ fn tool(id: &str, status: &str) -> AppTool {
     }
 }
 
+/// Leave is asked for a call.
+fn asked(id: &str, title: &str) -> AppEvent {
+    AppEvent::Asked {
+        request: "r1".into(),
+        title: title.into(),
+        tool: AppTool {
+            id: id.into(),
+            ..AppTool::default()
+        },
+        options: Vec::new(),
+        questions: None,
+        background: false,
+    }
+}
+
 fn ended(how: TurnResult, background: bool) -> AppEvent {
     AppEvent::TurnEnded {
         prompt: None,
@@ -87,7 +102,9 @@ fn pieces_become_entries() {
         ..tool("t1", "pending")
     };
     for event in [
+        said(Speaker::Other, "are you there?"),
         said(Speaker::Me, "hello"),
+        said(Speaker::Me, "hello?"),
         said(Speaker::Thought, "hm"),
         said(Speaker::Thought, "m"),
         said(Speaker::Agent, "Hi "),
@@ -95,6 +112,8 @@ fn pieces_become_entries() {
         plan("read"),
         AppEvent::Tool(with_title),
         AppEvent::Tool(tool("t2", "pending")),
+        asked("t2", "touch a.txt"),
+        asked("unknown", "touch b.txt"),
         AppEvent::Tool(tool("t1", "completed")),
         plan("read, done"),
         said(Speaker::Agent, "done"),
@@ -106,16 +125,18 @@ fn pieces_become_entries() {
         transcript.hear(&event);
     }
     insta::assert_snapshot!(lines(&transcript).join("\n"), @r#"
-    1 Me: hello
-    2 Thought: hmm
-    3 Agent: Hi there
-    4 plan read, done
-    5 tool t1 Some("Read a.txt") Some("completed")
-    6 tool t2 None Some("pending")
-    7 Agent: done
-    8 plan another
-    9 Cancelled false
-    10 Failed true
+    1 Other: are you there?
+    2 Me: hello
+    3 Me: hello?
+    4 Thought: hmm
+    5 Agent: Hi there
+    6 plan read, done
+    7 tool t1 Some("Read a.txt") Some("completed")
+    8 tool t2 Some("touch a.txt") Some("pending")
+    9 Agent: done
+    10 plan another
+    11 Cancelled false
+    12 Failed true
     "#);
 }
 
