@@ -380,6 +380,8 @@ struct Listener {
     revivals: Vec<Instant>,
     /// Whether something that the person said was lost with the connection.
     unanswered: bool,
+    /// Whether the last turn failed, which is what is told of it right before the agent's end.
+    failed: bool,
 }
 
 impl Listener {
@@ -388,6 +390,7 @@ impl Listener {
             inner: Arc::downgrade(&chat.0),
             revivals: Vec::new(),
             unanswered: false,
+            failed: false,
         }
     }
 
@@ -411,6 +414,9 @@ impl Listener {
                 end: TurnEnd::Interrupted { .. } | TurnEnd::Unknown { .. },
                 ..
             } => self.unanswered = true,
+            IdeEvent::TurnEnded { end, .. } => {
+                self.failed = matches!(end, TurnEnd::Failed { .. });
+            }
             // Only now, because what was shown before is replaced after a break.
             IdeEvent::CaughtUp if std::mem::take(&mut self.unanswered) => {
                 chat.0.board.note(UNANSWERED);
@@ -421,10 +427,13 @@ impl Listener {
             IdeEvent::Disconnected {
                 reason: Departure::Died { .. },
                 ..
-            } if self.may_revive() => {
-                let chat = chat.clone();
-                // Not here: the events of the new connection have to be heard meanwhile.
-                tokio::spawn(async move { chat.connect(Which::Last).await });
+            } => {
+                self.unanswered |= std::mem::take(&mut self.failed);
+                if self.may_revive() {
+                    let chat = chat.clone();
+                    // Not here: the events of the new connection have to be heard meanwhile.
+                    tokio::spawn(async move { chat.connect(Which::Last).await });
+                }
             }
             _ => {}
         }
