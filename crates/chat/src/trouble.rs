@@ -76,9 +76,14 @@ impl From<SetupError> for Trouble {
                 );
                 Trouble::new("wrong_folder", why).hint(hint)
             }
-            SetupError::Unauthorized => {
-                Trouble::new("unauthorized", "the daemon does not accept our token").hint(hint)
-            }
+            SetupError::Unauthorized => Trouble::new(
+                "unauthorized",
+                "the daemon does not accept our token",
+            )
+            .hint(
+                "set `QWEN_SERVER_TOKEN`, or `token-file` below `[daemon]` in the configuration \
+                     file, to the token that it was started with, and start Outrigger again",
+            ),
             SetupError::NoModelProvider => {
                 Trouble::new("no_model", "the daemon has no model provider").hint(hint)
             }
