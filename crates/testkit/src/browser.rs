@@ -157,6 +157,12 @@ impl Browser {
         Tab(self.wait(self.client.window()))
     }
 
+    /// How many tabs there are.
+    #[track_caller]
+    pub fn tabs(&self) -> usize {
+        self.wait(self.client.windows()).len()
+    }
+
     /// Opens `url` in a new tab, which is the current one then.
     #[track_caller]
     pub fn open_tab(&self, url: &str) -> Tab {

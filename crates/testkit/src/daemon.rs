@@ -22,8 +22,8 @@ pub struct Daemon {
 }
 
 impl Household {
-    /// Writes the settings of somebody who uses the daemon: two models, and no requests to them but
-    /// those of the conversation. They are written anew because switching a model changes them.
+    /// Writes the settings of somebody who uses the daemon: two models, no requests to them but those
+    /// of the conversation, and plans. They are written anew because switching a model changes them.
     pub fn set_up_daemon(&self) {
         let path = self.home().join(".qwen/settings.json");
         let text = fs::read_to_string(&path).unwrap();
@@ -37,6 +37,7 @@ impl Household {
         settings["memory"] = json!({
             "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
         });
+        settings["tools"]["todoWrite"] = json!({"enabled": true});
         settings["ui"] = json!({"enableFollowupSuggestions": false});
         fs::write(path, settings.to_string()).unwrap();
     }

@@ -157,13 +157,19 @@ impl Household {
     /// starts itself.
     #[track_caller]
     pub fn serve_with_daemon(&mut self, url: &str) {
+        self.serve_with_token(url, crate::TOKEN);
+    }
+
+    /// The same, with a token that the daemon may not know.
+    #[track_caller]
+    pub fn serve_with_token(&mut self, url: &str, token: &str) {
         let mut command = self.command();
         command
             .arg("serve")
             .arg(self.workspace())
             .args(["--json", "--daemon-url", url])
             .envs(self.environment_for(Agent::Qwen))
-            .env("QWEN_SERVER_TOKEN", crate::TOKEN);
+            .env("QWEN_SERVER_TOKEN", token);
         self.companion = Some(Companion::start(command));
     }
 

@@ -44,7 +44,7 @@ pub use daemon::{Daemon, TOKEN};
 pub use editor::{ScriptedEditor, uri};
 pub use household::Household;
 pub use ideclient::{IdeClient, PendingDiff, Start};
-pub use model::{Call, Model};
+pub use model::{Call, Model, Speech};
 pub use proxy::Proxy;
 pub use terminal::{Key, Terminal};
 pub use waiting::{PATIENCE, wait_for};

@@ -2,12 +2,14 @@
 //!
 //! It speaks the two wire formats the agents use. A test registers a *mark* and the tool calls to
 //! make, turn by turn; when the newest marked text of the person in a request carries that mark, the
-//! model makes the next turn's calls, and after the last turn it says `DONE <mark>`. Which turn is
-//! next is read from the request itself (how often the model has called tools since the mark), so
-//! retries and side requests of the agents do not disturb it.
+//! model makes the next turn's calls, and after the last turn it says `DONE <mark>`, or what the test
+//! makes it say piece by piece ([`Speech`]). Which turn is next is read from the request itself (how
+//! often the model has called tools since the mark), so retries and side requests of the agents do
+//! not disturb it.
 
 mod gemini;
 mod openai;
+mod speech;
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, Uri, header};
 use serde_json::{Value, json};
+
+use speech::Heard;
+
+pub use speech::Speech;
 
 /// One use of a tool, in words that each wire format translates for its agent.
 #[derive(Clone, Debug)]
@@ -74,6 +80,7 @@ impl Call {
 enum Answer {
     Text(String),
     Calls(Vec<Call>),
+    Speech(Heard),
 }
 
 /// What a request says about the conversation, in either format.
@@ -89,10 +96,18 @@ pub struct Model {
     state: Arc<Mutex<Play>>,
 }
 
+/// What one mark means.
+struct Task {
+    mark: String,
+    turns: Vec<Vec<Call>>,
+    /// What is said after the last turn, if the test says it.
+    speech: Option<Heard>,
+}
+
 #[derive(Default)]
 struct Play {
-    /// Marks with their turns, in order of registration.
-    script: Vec<(String, Vec<Vec<Call>>)>,
+    /// What marks mean, in order of registration.
+    script: Vec<Task>,
     /// Every request body received, oldest first.
     requests: Vec<Value>,
 }
@@ -125,7 +140,25 @@ impl Model {
 
     /// From now on, `mark` in what the person says means these calls, one inner list per turn.
     pub fn on(&self, mark: &str, turns: Vec<Vec<Call>>) {
-        self.state.lock().unwrap().script.push((mark.into(), turns));
+        self.learn(mark, turns, None);
+    }
+
+    /// The same, but after the calls the model says what it is told to through the speech, for as
+    /// long as there is one.
+    pub fn speak(&self, mark: &str, turns: Vec<Vec<Call>>) -> Speech {
+        let (speech, heard) = speech::begin();
+        self.learn(mark, turns, Some(heard));
+        speech
+    }
+
+    fn learn(&self, mark: &str, turns: Vec<Vec<Call>>, speech: Option<Heard>) {
+        let mark = mark.to_owned();
+        let task = Task {
+            mark,
+            turns,
+            speech,
+        };
+        self.state.lock().unwrap().script.push(task);
     }
 
     /// The bodies of all requests so far that contain `text` (as it is written inside JSON).
@@ -146,14 +179,17 @@ impl Play {
             let places = self
                 .script
                 .iter()
-                .filter_map(|it| Some((text.rfind(&it.0)?, it)));
-            let (_, (mark, turns)) = places.max_by_key(|(place, _)| *place)?;
-            Some((mark, turns.get(*turn)))
+                .filter_map(|it| Some((text.rfind(&it.mark)?, it)));
+            let (_, task) = places.max_by_key(|(place, _)| *place)?;
+            Some((task, *turn))
         });
-        match marked {
-            Some((_, Some(calls))) => Answer::Calls(calls.clone()),
-            Some((mark, None)) => Answer::Text(format!("DONE {mark}")),
-            None => Answer::Text("NOTHING TO DO".into()),
+        let Some((task, turn)) = marked else {
+            return Answer::Text("NOTHING TO DO".into());
+        };
+        match (task.turns.get(turn), &task.speech) {
+            (Some(calls), _) => Answer::Calls(calls.clone()),
+            (None, Some(speech)) => Answer::Speech(speech.clone()),
+            (None, None) => Answer::Text(format!("DONE {}", task.mark)),
         }
     }
 }
@@ -164,19 +200,24 @@ async fn respond(State(state): State<Arc<Mutex<Play>>>, uri: Uri, body: String) 
     let mut play = state.lock().unwrap();
     play.requests.push(body.clone());
     let path = uri.path();
-    let (content_type, text) = if path.ends_with("/chat/completions") {
+    let (content_type, content) = if path.ends_with("/chat/completions") {
         openai::respond(&body, |conversation| play.answer(conversation))
     } else if path.ends_with(":countTokens") {
-        ("application/json", json!({"totalTokens": 10}).to_string())
+        (
+            "application/json",
+            json!({"totalTokens": 10}).to_string().into(),
+        )
     } else if path.ends_with("enerateContent") {
         let stream = path.ends_with(":streamGenerateContent");
-        gemini::respond(&body, stream, |conversation| play.answer(conversation))
+        let (content_type, text) =
+            gemini::respond(&body, stream, |conversation| play.answer(conversation));
+        (content_type, text.into())
     } else {
-        ("application/json", json!({"data": []}).to_string())
+        ("application/json", json!({"data": []}).to_string().into())
     };
     Response::builder()
         .header(header::CONTENT_TYPE, content_type)
-        .body(text.into())
+        .body(content)
         .unwrap()
 }
 
@@ -187,9 +228,17 @@ mod tests {
     #[test]
     fn the_newest_mark_decides_and_each_turn_is_played_once() {
         let mut play = Play::default();
-        play.script.push(("FIRST".into(), vec![vec![]]));
+        let mut learn = |mark: &str, turns| {
+            let (mark, speech) = (mark.into(), None);
+            play.script.push(Task {
+                mark,
+                turns,
+                speech,
+            });
+        };
+        learn("FIRST", vec![vec![]]);
         let turns = vec![vec![Call::read("/a")], vec![Call::write("/a", "x")]];
-        play.script.push(("SECOND".into(), turns));
+        learn("SECOND", turns);
         let answer = |turn| {
             let texts = vec![
                 ("please FIRST".into(), 5),
@@ -199,6 +248,7 @@ mod tests {
             match play.answer(&Conversation { texts }) {
                 Answer::Text(text) => text,
                 Answer::Calls(calls) => format!("{calls:?}"),
+                Answer::Speech(_) => unreachable!("nobody speaks"),
             }
         };
         assert_eq!(answer(0), r#"[Read("/a")]"#);

@@ -26,6 +26,8 @@ pub(super) fn respond(
     };
     let parts: Vec<Value> = match answer {
         Answer::Text(text) => vec![json!({"text": text})],
+        // Nobody watches this agent speak, so it says what there is.
+        Answer::Speech(heard) => vec![json!({"text": heard.so_far()})],
         Answer::Calls(calls) => {
             let turn = body["contents"].as_array().map_or(0, Vec::len);
             calls
