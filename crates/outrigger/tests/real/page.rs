@@ -7,8 +7,11 @@ mod reviews;
 
 use testkit::{Agent, Browser, Call, Household, Look, Proposal, Terminal};
 
+pub(crate) use access::{inspect, take_picture};
+pub(crate) use hostile::{EVIL, nothing_happened};
+
 /// The key, as `WebDriver` writes it.
-const ESCAPE: &str = "\u{e00c}";
+pub(crate) const ESCAPE: &str = "\u{e00c}";
 
 /// The lines of the result, without the note that the last one does not end.
 const SHOWN: &str = "return [...document.querySelectorAll('[data-side=result] .cm-line')]\
@@ -107,7 +110,7 @@ impl<'a> Page<'a> {
 
 /// A fresh link to the page.
 #[track_caller]
-fn link(house: &Household) -> String {
+pub(crate) fn link(house: &Household) -> String {
     let link = house.outrigger(["url"], "");
     String::from_utf8(link).unwrap().trim_end().to_owned()
 }

@@ -1,7 +1,7 @@
 //! The page for people with other eyes and hands, and its pictures for everybody else.
 
 use serde_json::{Value, json};
-use testkit::{Agent, Call, Clients, Household, Look, Terminal};
+use testkit::{Agent, Browser, Call, Clients, Household, Look, Terminal};
 
 use super::{ESCAPE, Page, link};
 use crate::PROGRAM;
@@ -27,19 +27,19 @@ fn nothing_serious_keeps_anybody_from_using_the_page() {
         let proposal = house.wait_for_proposal(&terminal, Agent::Qwen, "src/greeting.rs");
         page.show(&proposal);
         page.browser.wait_for("[data-hunk='2']");
-        inspect(&page, look, "review");
-        take_picture(&page, look);
+        inspect(&house, &page.browser, look, "review");
+        take_picture(&page.browser, look, "page");
         page.browser.press("?");
         page.browser.wait_for("dialog[open]");
-        inspect(&page, look, "help");
+        inspect(&house, &page.browser, look, "help");
         page.browser.press(ESCAPE);
         page.browser.wait_for_no("dialog[open]");
         page.browser.click("button[data-nav=live]");
         page.browser.wait_for("main[data-view=live]");
-        inspect(&page, look, "live");
+        inspect(&house, &page.browser, look, "live");
         page.browser.open_tab(&link(&house).replace('#', "#used"));
         page.browser.wait_for("html[data-state=locked]");
-        inspect(&page, look, "locked");
+        inspect(&house, &page.browser, look, "locked");
     }
 }
 
@@ -71,13 +71,13 @@ fn set_the_scene(house: &Household, terminal: &mut Terminal) {
 
 /// Fails if axe finds anything serious or critical on what is shown.
 #[track_caller]
-fn inspect(page: &Page<'_>, look: Look, what: &str) {
-    let axe = std::fs::read_to_string(page.house.clients().axe()).unwrap();
-    page.browser.run(&axe, Vec::new());
+pub(crate) fn inspect(house: &Household, browser: &Browser, look: Look, what: &str) {
+    let axe = std::fs::read_to_string(house.clients().axe()).unwrap();
+    browser.run(&axe, Vec::new());
     let script = "const done = arguments[arguments.length - 1];\
                   axe.run({ resultTypes: ['violations'] }).then(\
                     found => done(found.violations), error => done(String(error)));";
-    let found = page.browser.run_until_done(script, Vec::new());
+    let found = browser.run_until_done(script, Vec::new());
     let found = found.as_array().expect("a list of findings");
     let grave: Vec<Value> = found
         .iter()
@@ -92,7 +92,7 @@ fn inspect(page: &Page<'_>, look: Look, what: &str) {
 }
 
 /// Keeps a picture for the documentation, if somebody asked for it.
-fn take_picture(page: &Page<'_>, look: Look) {
+pub(crate) fn take_picture(browser: &Browser, look: Look, what: &str) {
     let Some(folder) = std::env::var_os(PICTURES) else {
         return;
     };
@@ -102,6 +102,6 @@ fn take_picture(page: &Page<'_>, look: Look) {
         ""
     };
     let theme = if look.dark { "dark" } else { "light" };
-    let file = std::path::Path::new(&folder).join(format!("page-{place}{theme}.png"));
-    std::fs::write(file, page.browser.picture()).unwrap();
+    let file = std::path::Path::new(&folder).join(format!("{what}-{place}{theme}.png"));
+    std::fs::write(file, browser.picture()).unwrap();
 }

@@ -4,13 +4,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use testkit::{Agent, Clients, Household, Look};
+use testkit::{Agent, Browser, Clients, Household, Look};
 
 use super::Page;
 use crate::PROGRAM;
 
 /// Markup that would run if it were taken for markup, and escapes that would move a terminal.
-const EVIL: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=2</script>\
+pub(crate) const EVIL: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=2</script>\
                     </textarea><svg onload=window.owned=3>\u{1b}]0;owned\u{7}\u{202e}";
 
 #[test]
@@ -30,7 +30,7 @@ fn what_agents_send_stays_text() {
             .concat()
             .contains("<script>")
     });
-    nothing_happened(&page);
+    nothing_happened(browser);
 
     browser.click("button[data-nav=review]");
     let mut terminal = house.start_connected(Agent::Qwen);
@@ -40,23 +40,23 @@ fn what_agents_send_stays_text() {
     let shown = page.shown();
     assert!(shown.contains("<b>bold</b> &amp; {{x}}"), "{shown}");
     assert!(shown.contains("<script>window.owned=2</script>"), "{shown}");
-    nothing_happened(&page);
+    nothing_happened(browser);
     page.act("accept");
     house.wait_for_file(&terminal, name, &text);
     house.wait_until_done(&terminal, &mark);
     page.wait_until_closed(&proposal);
-    nothing_happened(&page);
+    nothing_happened(browser);
 }
 
 /// No script ran, and no element was made of what was sent.
 #[track_caller]
-fn nothing_happened(page: &Page<'_>) {
-    let owned = page.browser.run("return window.owned ?? null", Vec::new());
+pub(crate) fn nothing_happened(browser: &Browser) {
+    let owned = browser.run("return window.owned ?? null", Vec::new());
     assert_eq!(owned, Value::Null, "a script ran");
     for css in ["img[src=x]", "main script", "main b", "svg[onload]"] {
-        assert_eq!(page.browser.count(css), 0, "{css}");
+        assert_eq!(browser.count(css), 0, "{css}");
     }
-    assert!(!page.browser.title().contains("owned;"));
+    assert!(!browser.title().contains("owned;"));
 }
 
 /// An agent that says this of itself.

@@ -1,0 +1,92 @@
+//! Somebody else at the same daemon, who sees all that a page may not.
+
+use std::collections::BTreeSet;
+
+use daemon::client::{Cursor, Signal, Subscription};
+use daemon::wire::{Ballot, PageRequest, RequestId, SessionId, Vote};
+use daemon::{Address, DaemonClient, Token};
+use testkit::{Daemon, Household, PATIENCE};
+use tokio::runtime::Runtime;
+
+/// The event after which nothing is old.
+const ALL_TOLD: &str = "replay_complete";
+
+/// A client of the daemon.
+pub(super) struct Peer {
+    client: DaemonClient,
+    workspace: String,
+    runtime: Runtime,
+}
+
+impl Peer {
+    pub(super) fn new(house: &Household, daemon: &Daemon) -> Peer {
+        let token = Token::new(testkit::TOKEN).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        Peer {
+            client: DaemonClient::new(Address::local(daemon.port()), Some(token)),
+            workspace: house.workspace().display().to_string(),
+            runtime: runtime.unwrap(),
+        }
+    }
+
+    /// Answers a request; whether that counts.
+    pub(super) fn answer(&self, request: &str, option: &str) -> bool {
+        let request = RequestId::new(request).unwrap();
+        let ballot = Ballot::select(option);
+        self.runtime.block_on(async {
+            for session in self.sessions().await {
+                let vote = self.client.vote(&session, &request, &ballot, None).await;
+                if vote.is_ok_and(|vote| vote == Vote::Taken) {
+                    return true;
+                }
+            }
+            false
+        })
+    }
+
+    /// What a page must never receive: where the daemon is, its token, and the names under which
+    /// it knows its clients in all conversations that are going on.
+    pub(super) fn secrets(&self) -> BTreeSet<String> {
+        let port = self.client.address().port();
+        let mut secrets: BTreeSet<String> = ["127.0.0.1", "localhost", "[::1]"]
+            .map(|host| format!("{host}:{port}"))
+            .into();
+        secrets.insert(testkit::TOKEN.into());
+        let ids = self.runtime.block_on(self.client_ids());
+        assert!(!ids.is_empty(), "the daemon has clients");
+        secrets.extend(ids);
+        secrets
+    }
+
+    async fn client_ids(&self) -> Vec<String> {
+        let subscription = Subscription {
+            cursor: Some(Cursor::default()),
+            ..Subscription::default()
+        };
+        let mut ids = Vec::new();
+        for session in self.sessions().await {
+            let events = self.client.events(&session, &subscription, None).await;
+            // A conversation that is not going on has no events.
+            let Ok(mut events) = events else { continue };
+            while let Ok(Some(signal)) = events.next(PATIENCE).await {
+                let Signal::Event(event) = signal else {
+                    continue;
+                };
+                ids.extend(event.originator().map(|id| id.as_str().to_owned()));
+                if event.kind() == ALL_TOLD {
+                    break;
+                }
+            }
+        }
+        ids
+    }
+
+    async fn sessions(&self) -> Vec<SessionId> {
+        let page = PageRequest::default();
+        let page = self.client.sessions(&self.workspace, &page).await;
+        let sessions = page.unwrap().sessions.into_iter();
+        sessions.map(|session| session.session_id).collect()
+    }
+}

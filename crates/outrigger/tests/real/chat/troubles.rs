@@ -1,0 +1,61 @@
+//! Why there is no conversation, and what a person can do about it on the spot.
+
+use testkit::{Clients, Household, Look};
+
+use super::scene::Scene;
+use super::screen::Screen;
+use crate::PROGRAM;
+
+#[test]
+fn the_page_says_what_is_wrong_and_helps() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    let elsewhere = house.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let daemon = house.start_daemon(&elsewhere, 0);
+    let url = daemon.url();
+    let mut scene = Scene::over(house, &url);
+    scene.daemon = Some(daemon);
+    let screen = Screen::open(&scene.house, Look::DESK);
+    let browser = &screen.browser;
+
+    // The daemon works in another folder.
+    screen.wait_for_text(
+        "[data-trouble=wrong_folder]",
+        &elsewhere.display().to_string(),
+    );
+    browser.wait_for("[data-trouble=wrong_folder] button[data-act=start-daemon]");
+    screen.wait_for_text("[data-trouble=wrong_folder] .prose", "qwen serve");
+
+    // It has another token.
+    scene.house.companion().kill();
+    scene.house.serve_with_token(&url, "not-the-token");
+    screen.wait_for_text("[data-trouble=unauthorized]", "token");
+    screen.wait_for_text("[data-trouble=unauthorized] .prose", "QWEN_SERVER_TOKEN");
+    browser.wait_for("[data-trouble=unauthorized] button[data-act=retry]");
+    let tokens = ["not-the-token", testkit::TOKEN].map(str::to_owned).into();
+    screen.never_received(&tokens, "unauthorized");
+
+    // It is not there at all, and one is started from here.
+    scene.daemon.as_mut().unwrap().kill();
+    screen.act("retry");
+    screen.wait_for_text("[data-trouble=no_daemon] .command code", "qwen serve");
+    browser.wait_for("[data-trouble=no_daemon] button[data-act=copy-command]");
+    // What was typed meanwhile is not lost.
+    screen.type_text("START");
+    screen.act("start-daemon");
+    browser.wait_for_no("[data-trouble=no_daemon]");
+    screen.wait_until_live();
+    browser.wait_for_no("[data-trouble]");
+    assert_eq!(screen.typed(), "START");
+    screen.wait_for_text(
+        "[data-place]",
+        &scene.house.workspace().display().to_string(),
+    );
+    screen.wait_for_text("[data-place]", "started from here");
+    screen.ask(&scene.house, "-PLEASE", vec![]);
+    screen.wait_until_done("-PLEASE");
+    assert_eq!(screen.said()[0], "me: START-PLEASE");
+}
