@@ -139,23 +139,13 @@ impl Board {
         });
     }
 
-    /// The review shows the edit of `request` as this proposal.
-    pub(crate) fn set_proposal(&self, request: &str, proposal: u64) {
-        self.change(|face| {
-            let found = face.requests.iter_mut().find(|it| it.request == request);
-            if let Some(found) = found {
-                found.proposal = Some(proposal);
-                face.tell_requests();
-            }
-        });
-    }
-
-    /// Takes in an event of the daemon.
-    pub(crate) fn hear(&self, event: &AppEvent) {
+    /// Takes in an event of the daemon. If it asks for leave for an edit, the review may show that
+    /// as a proposal.
+    pub(crate) fn hear(&self, event: &AppEvent, proposal: Option<u64>) {
         self.change(|face| {
             let changes = face.transcript.hear(event);
             face.tell(changes);
-            face.learn(event);
+            face.learn(event, proposal);
         });
     }
 
@@ -207,7 +197,7 @@ impl Face {
     }
 
     /// What an event says about how things stand, and about what waits for the person.
-    fn learn(&mut self, event: &AppEvent) {
+    fn learn(&mut self, event: &AppEvent, proposal: Option<u64>) {
         match event {
             AppEvent::Connected {
                 daemon_version,
@@ -233,7 +223,7 @@ impl Face {
             AppEvent::StartOver { events, busy, .. } => {
                 // What the past says of the present is in its last words.
                 for event in events {
-                    self.learn(event);
+                    self.learn(event, None);
                 }
                 self.restate(|status| {
                     status.busy = *busy;
@@ -292,7 +282,7 @@ impl Face {
             AppEvent::Asked { .. }
             | AppEvent::Closed { .. }
             | AppEvent::Declined { .. }
-            | AppEvent::VoteCounted { .. } => self.mind_requests(event),
+            | AppEvent::VoteCounted { .. } => self.mind_requests(event, proposal),
             AppEvent::Disconnected {
                 reason,
                 can_reconnect,
@@ -329,7 +319,7 @@ impl Face {
         });
     }
 
-    fn mind_requests(&mut self, event: &AppEvent) {
+    fn mind_requests(&mut self, event: &AppEvent, proposal: Option<u64>) {
         match event {
             AppEvent::Asked {
                 request,
@@ -339,9 +329,8 @@ impl Face {
                 questions,
                 background,
             } => {
-                // Asked again after a reconnect: it is still the same proposal.
-                let before = self.requests.iter().position(|it| it.request == *request);
-                let before = before.map(|at| self.requests.remove(at));
+                // It may be asked again after a reconnect.
+                self.requests.retain(|it| it.request != *request);
                 self.requests.push(Request {
                     request: request.clone(),
                     title: title.clone(),
@@ -349,7 +338,7 @@ impl Face {
                     options: options.clone(),
                     questions: questions.clone(),
                     background: *background,
-                    proposal: before.and_then(|before| before.proposal),
+                    proposal,
                     votes: None,
                 });
             }

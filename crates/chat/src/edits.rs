@@ -22,20 +22,18 @@ const TRAITS: Traits = Traits {
 pub(crate) type Reviewed = HashMap<RequestId, ProposalId>;
 
 impl Chat {
-    /// Puts a request into the review if it is one edit that can be allowed for this time.
-    pub(crate) async fn review(&self, request: &Request) {
-        let Some(ask) = ask(request) else { return };
-        if lock(&self.0.reviewed).contains_key(&request.id) {
-            return;
+    /// Puts a request into the review if it is one edit that can be allowed for this time, and tells
+    /// as what it stands there.
+    pub(crate) async fn review(&self, request: &Request) -> Option<u64> {
+        let ask = ask(request)?;
+        if let Some(known) = lock(&self.0.reviewed).get(&request.id) {
+            return Some(known.get());
         }
         let put = self.0.desk.ask(move |state| state.put_forward(ask)).await;
-        let Ok(Some((proposal, verdict))) = put else {
-            // It can still be answered in the conversation.
-            return;
-        };
-        lock(&self.0.reviewed).insert(request.id.clone(), proposal);
+        // If it cannot stand there, it can still be answered in the conversation.
+        let (proposal, verdict) = put.ok().flatten()?;
         let id = request.id.clone();
-        self.0.board.set_proposal(id.as_str(), proposal.get());
+        lock(&self.0.reviewed).insert(id.clone(), proposal);
         let (connection, board) = (self.0.connection.clone(), self.0.board.clone());
         tokio::spawn(async move {
             // Dropped without a verdict: it was taken back.
@@ -49,6 +47,7 @@ impl Chat {
                 board.note("A decision did not reach the daemon. Please answer it here.");
             }
         });
+        Some(proposal.get())
     }
 
     /// A request is over, whoever answered it.

@@ -404,12 +404,16 @@ impl Listener {
     }
 
     async fn hear(&mut self, chat: &Chat, event: IdeEvent) {
+        // First, so that whoever is asked sees at once where the edit stands.
+        let proposal = match &event {
+            IdeEvent::Asked(request) => chat.review(request).await,
+            _ => None,
+        };
         let told = lock(&chat.0.sanitiser).sanitise(&event);
         for told in &told {
-            chat.0.board.hear(told);
+            chat.0.board.hear(told, proposal);
         }
         match event {
-            IdeEvent::Asked(request) => chat.review(&request).await,
             IdeEvent::TurnEnded {
                 end: TurnEnd::Interrupted { .. } | TurnEnd::Unknown { .. },
                 ..

@@ -105,7 +105,7 @@ fn every_event_shows_in_how_things_stand() {
         },
         connected(),
     ] {
-        board.hear(&event);
+        board.hear(&event, None);
         shown.push(standing(&board));
     }
     insta::assert_snapshot!(shown.join("\n"));
@@ -114,42 +114,50 @@ fn every_event_shows_in_how_things_stand() {
 #[test]
 fn requests_wait_until_somebody_answered() {
     let board = board();
-    board.hear(&asked("r1"));
-    board.hear(&asked("r2"));
-    board.set_proposal("r1", 7);
-    board.hear(&AppEvent::VoteCounted {
-        request: "r2".into(),
-        received: Some(1),
-        needed: Some(2),
-    });
+    board.hear(&asked("r1"), None);
+    board.hear(&asked("r2"), None);
+    board.hear(
+        &AppEvent::VoteCounted {
+            request: "r2".into(),
+            received: Some(1),
+            needed: Some(2),
+        },
+        None,
+    );
     // Asked again after a reconnect.
-    board.hear(&asked("r1"));
+    board.hear(&asked("r1"), Some(7));
     let requests = board.snapshot().requests;
     let seen: Vec<_> = (requests.iter())
         .map(|it| (it.request.as_str(), it.proposal, it.votes))
         .collect();
     assert_eq!(seen, [("r2", None, Some((1, 2))), ("r1", Some(7), None)]);
-    board.hear(&AppEvent::Closed {
-        request: "r1".into(),
-        by_me: false,
-    });
-    board.hear(&AppEvent::Declined {
-        request: "r2".into(),
-    });
+    board.hear(
+        &AppEvent::Closed {
+            request: "r1".into(),
+            by_me: false,
+        },
+        None,
+    );
+    board.hear(
+        &AppEvent::Declined {
+            request: "r2".into(),
+        },
+        None,
+    );
     assert!(board.snapshot().requests.is_empty());
 }
 
 #[tokio::test]
 async fn a_follower_sees_everything_and_then_each_change() {
     let board = board();
-    board.hear(&said("one"));
+    board.hear(&said("one"), None);
     let mut follower = board.follow(None);
     let Step::All(all) = follower.next().await else {
         panic!("it begins with everything");
     };
     assert_eq!((all.seq, all.entries.len()), (1, 1));
-    board.hear(&said(" two"));
-    board.hear(&asked("r"));
+    board.hear(&said(" two"), None);
+    board.hear(&asked("r"), None);
     let mut seen = Vec::new();
     for _ in 0..2 {
         let Step::One(change) = follower.next().await else {
@@ -171,13 +179,13 @@ async fn who_is_too_far_behind_sees_everything_again() {
     let board = board();
     let mut follower = board.follow(Some(0));
     for _ in 0..=KEPT {
-        board.hear(&said("x"));
+        board.hear(&said("x"), None);
     }
     let Step::All(all) = follower.next().await else {
         panic!("the first changes are not kept");
     };
     assert_eq!(all.seq, KEPT as u64 + 1);
-    board.hear(&said("y"));
+    board.hear(&said("y"), None);
     assert!(matches!(follower.next().await, Step::One(..)));
     // Of another run, which had got further.
     let mut stranger = board.follow(Some(1_000_000));
