@@ -3,7 +3,7 @@
 use super::Sanitiser;
 use super::app::{AppEvent, AppOption, AppQuestion, AppTool, HostPath, Shown};
 use crate::connection::Request;
-use crate::wire::{Question, ToolCall, ToolContent, ToolLocation};
+use crate::wire::{OptionKind, Question, ToolCall, ToolContent, ToolLocation};
 
 impl Sanitiser {
     pub(super) fn tool(&self, call: &ToolCall) -> AppTool {
@@ -20,9 +20,11 @@ impl Sanitiser {
     }
 
     pub(super) fn asked(&self, request: &Request) -> AppEvent {
-        let options = request
-            .options
-            .iter()
+        // The daemon puts the widest leave first, where a hasty key would give it.
+        let mut options: Vec<_> = request.options.iter().collect();
+        options.sort_by_key(|it| it.kind != Some(OptionKind::AllowOnce));
+        let options = options
+            .into_iter()
             .take(self.limits.entries)
             .map(|option| AppOption {
                 id: self.line(&option.option_id),
