@@ -206,7 +206,7 @@ fn trouble_is_told_with_what_to_do() {
     // Nobody is there; a daemon can be started from here, and ends with us.
     let house = Household::new(PROGRAM, &clients);
     house.set_up_daemon();
-    let mut scene = Scene::over(house, "http://127.0.0.1:9");
+    let scene = Scene::over(house, "http://127.0.0.1:9");
     scene.wait_for_state("failed");
     let connection = scene.snapshot()["status"]["connection"].clone();
     assert_eq!(connection["trouble"], "no_daemon");
@@ -219,7 +219,7 @@ fn trouble_is_told_with_what_to_do() {
     assert_eq!(scene.snapshot()["status"]["managed"], true);
     let mark = scene.ask("HELLO-PLEASE", vec![]);
     scene.wait_until_done(mark);
-    scene.house.companion().kill();
+    drop(scene);
 
     // A daemon for another folder.
     let house = Household::new(PROGRAM, &clients);
