@@ -136,6 +136,17 @@ impl Chat {
         self.0.board.follow(seen)
     }
 
+    /// Goes on where the last run was: in its conversation, and with a daemon of our own if it had one
+    /// and was cut short. What goes wrong shows in the status.
+    pub async fn begin(&self) {
+        if let Err(trouble) = self.connect(Which::Last).await
+            && trouble.kind == "no_daemon"
+            && self.0.memory.had_own_daemon()
+        {
+            let _ = self.start_daemon().await;
+        }
+    }
+
     /// Connects. What goes wrong also shows in the status.
     pub async fn connect(&self, which: Which) -> Result<(), Trouble> {
         let last = self.0.memory.load();
@@ -242,6 +253,7 @@ impl Chat {
         if let Some(before) = before {
             before.stop().await;
         }
+        inner.memory.note_own_daemon(true);
         inner.board.update(|status| status.managed = true);
         self.connect(Which::Last).await
     }
@@ -252,12 +264,16 @@ impl Chat {
         let _ = self.0.connection.disconnect(Parting::default()).await;
     }
 
-    /// Ends everything, with the daemon that was started here.
-    pub async fn close(&self) {
+    /// Ends everything, with the daemon that was started here. The run that is `returning` starts one
+    /// again.
+    pub async fn close(&self, returning: bool) {
         self.disconnect().await;
         let managed = lock(&self.0.link).managed.take();
         if let Some(managed) = managed {
             managed.stop().await;
+        }
+        if !returning {
+            self.0.memory.note_own_daemon(false);
         }
     }
 

@@ -1,10 +1,12 @@
-//! Which conversation was the last one here, so that a later run goes on with it.
+//! Which conversation was the last one here, so that a later run goes on with it, and whether the
+//! daemon was one of our own, so that the next run after a crash or a restart starts one again.
 
 use std::path::{Path, PathBuf};
 
 use daemon::wire::SessionId;
 
 const FILE: &str = "conversation";
+const OWN: &str = "own-daemon";
 /// No id is longer.
 const LARGEST: u64 = 4096;
 
@@ -25,6 +27,22 @@ impl Memory {
     pub(crate) fn save(&self, session: &SessionId) {
         if let Err(error) = private::write(&self.0, FILE, session.as_str().as_bytes()) {
             tracing::warn!(%error, "cannot remember the conversation; a later run begins another one");
+        }
+    }
+
+    /// Whether the last run had a daemon of its own and did not come to its proper end.
+    pub(crate) fn had_own_daemon(&self) -> bool {
+        matches!(private::read(&self.0.join(OWN), 0), Ok(Some(_)))
+    }
+
+    pub(crate) fn note_own_daemon(&self, has_one: bool) {
+        let noted = if has_one {
+            private::write(&self.0, OWN, b"")
+        } else {
+            private::remove(&self.0.join(OWN))
+        };
+        if let Err(error) = noted {
+            tracing::warn!(%error, "cannot remember whether there is a daemon of our own");
         }
     }
 }

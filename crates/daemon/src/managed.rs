@@ -108,7 +108,8 @@ pub struct Death {
     pub last_words: String,
 }
 
-/// A daemon that was started here. It ends when this is dropped, with everything that it started.
+/// A daemon that was started here. It ends when this is dropped, with everything that it started; on
+/// Linux also when this process is killed.
 #[derive(Debug)]
 pub struct ManagedDaemon {
     address: Address,
@@ -148,7 +149,8 @@ impl ManagedDaemon {
         }
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
         command.env("QWEN_SERVER_TOKEN", token.expose());
-        let mut process = Process::start(command).map_err(|why| StartError::Program {
+        let started = Process::start(command).await;
+        let mut process = started.map_err(|why| StartError::Program {
             program: launch.program.clone(),
             why,
         })?;

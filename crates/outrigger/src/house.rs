@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use beacon::{Announcement, IdeInfo, Stdio};
-use chat::{Chat, Which};
+use chat::Chat;
 use companion::desk::Desk;
 use companion::registry::{Record, Registry};
 use companion::{Ending, Limits, Token, mcp, random_hex, server};
@@ -244,10 +244,10 @@ impl House {
             .await
             .ok()
             .and_then(|listener| listener.into_std().ok());
-        if let Some(chat) = chat {
-            chat.close().await;
-        }
         let returning = end != Ending::Exit;
+        if let Some(chat) = chat {
+            chat.close(returning).await;
+        }
         let _ = desk.ask(move |state| state.settle(returning)).await;
         match (end, listener) {
             (Ending::Restart { .. }, Some(listener)) => {
@@ -299,7 +299,7 @@ fn converse(link: Link, record: &Record, memory: &Path, desk: &Desk) -> Chat {
     };
     let chat = Chat::new(settings, desk.clone());
     let begin = chat.clone();
-    tokio::spawn(async move { begin.connect(Which::Last).await });
+    tokio::spawn(async move { begin.begin().await });
     chat
 }
 

@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::io;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::address::Address;
@@ -21,29 +23,54 @@ const LAST_LINES: usize = 20;
 const LONGEST_LINE: u64 = 4096;
 
 /// A process with everything that it has started, in a group of their own. They end when this is
-/// dropped.
-pub(super) struct Process(Child);
+/// dropped; on Linux the process also ends when we are killed.
+pub(super) struct Process {
+    child: Child,
+    /// The thread that started it waits until this is dropped.
+    _parent: mpsc::Sender<()>,
+}
 
 impl Process {
     /// Starts a process. A group of its own has two uses: what a terminal sends to ours is not meant
     /// for it, and what it starts can be ended with it.
-    pub(super) fn start(mut command: Command) -> io::Result<Process> {
+    ///
+    /// It is started by a thread that lives as long as it does, because the system takes the end of
+    /// that thread for the end of the parent; those of a runtime come and go.
+    pub(super) async fn start(mut command: Command) -> io::Result<Process> {
         #[cfg(unix)]
         command.process_group(0);
-        command.kill_on_drop(true).spawn().map(Process)
+        #[cfg(target_os = "linux")]
+        end_with_the_parent(&mut command);
+        command.kill_on_drop(true);
+        let runtime = Handle::current();
+        let (tell, started) = oneshot::channel();
+        let (parent, dropped) = mpsc::channel::<()>();
+        thread::Builder::new()
+            .name("daemon".into())
+            .spawn(move || {
+                let _context = runtime.enter();
+                // Nobody waits for it any more: then it ends at once.
+                let _ = tell.send(command.spawn());
+                let _ = dropped.recv();
+            })?;
+        let child = started.await.map_err(io::Error::other)??;
+        Ok(Process {
+            child,
+            _parent: parent,
+        })
     }
 
     pub(super) fn id(&self) -> Option<u32> {
-        self.0.id()
+        self.child.id()
     }
 
     /// What it prints, and what it complains about.
     pub(super) fn pipes(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
-        (self.0.stdout.take(), self.0.stderr.take())
+        (self.child.stdout.take(), self.child.stderr.take())
     }
 
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
-        self.0.wait().await.ok()
+        self.child.wait().await.ok()
     }
 
     /// Asks it to end, and makes it after a while.
@@ -52,7 +79,7 @@ impl Process {
         if let Some(pid) = self.pid() {
             // It may have ended by itself a moment ago.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-            if let Ok(status) = tokio::time::timeout(grace, self.0.wait()).await {
+            if let Ok(status) = tokio::time::timeout(grace, self.child.wait()).await {
                 return status.ok();
             }
         }
@@ -68,19 +95,33 @@ impl Process {
             let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
         #[cfg(not(unix))]
-        let _ = self.0.start_kill();
+        let _ = self.child.start_kill();
     }
 
     /// Its process id, as long as it has not been waited for: then the number may be somebody else's.
     #[cfg(unix)]
     fn pid(&self) -> Option<rustix::process::Pid> {
-        rustix::process::Pid::from_raw(i32::try_from(self.0.id()?).ok()?)
+        rustix::process::Pid::from_raw(i32::try_from(self.child.id()?).ok()?)
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Has the system ask it to end when we cannot any more.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "there is no safe way to do something between the fork and the start of a program"
+)]
+fn end_with_the_parent(command: &mut Command) {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    // SAFETY: the closure makes one system call, and touches no memory but its own stack.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?));
     }
 }
 

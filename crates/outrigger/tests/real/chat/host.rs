@@ -1,9 +1,12 @@
 //! What the host does for everybody, as one client with the key of a page sees it.
 
-use serde_json::{Value, json};
-use testkit::{Call, Clients, Household};
+use std::fs;
+use std::path::Path;
 
-use super::scene::{Scene, page, questions, shell, texts};
+use serde_json::{Value, json};
+use testkit::{Call, Clients, Household, wait_for};
+
+use super::scene::{NOBODY, Scene, page, questions, shell, texts};
 use crate::PROGRAM;
 
 #[test]
@@ -198,15 +201,80 @@ fn a_conversation_survives_everybody_s_end() {
     );
 }
 
+/// The processes on this machine that were started with this folder as an argument.
+fn processes_for(folder: &Path) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let found = entries.filter_map(|entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        let mut words = line.split(|byte| *byte == 0);
+        words
+            .any(|word| word == folder.as_os_str().as_encoded_bytes())
+            .then_some(pid)
+    });
+    found.collect()
+}
+
+#[test]
+fn a_daemon_of_our_own_lives_and_ends_with_us() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    house.set_up_daemon();
+    let mut scene = Scene::over(house, NOBODY);
+    let workspace = scene.house.workspace();
+    scene.wait_for_state("failed");
+    scene.post("/api/chat/start", &Value::Null);
+    scene.wait_for_state("live");
+    let mark = scene.ask("BEFORE-PLEASE", vec![]);
+    scene.wait_until_done(mark);
+
+    // It does not outlive a companion that is killed, and the next one starts it again.
+    let companion = scene.house.companion().pid();
+    scene.house.companion().kill();
+    let is_other = |pid: &i32| u32::try_from(*pid) != Ok(companion);
+    wait_for(
+        "the end of the daemon",
+        || (!processes_for(&workspace).iter().any(is_other)).then_some(()),
+        || format!("{:?}", processes_for(&workspace)),
+    );
+    scene.house.serve_with_daemon(NOBODY);
+    scene.page = page(&scene.house);
+    scene.wait_for_state("live");
+    assert_eq!(scene.snapshot()["status"]["managed"], true);
+    assert_eq!(texts(&scene.snapshot(), "me"), ["BEFORE-PLEASE"]);
+
+    // Nor one that restarts, which starts it again as well.
+    scene.house.outrigger(["restart"], "");
+    scene.wait_until("the conversation", |snapshot| {
+        let live = snapshot["status"]["connection"]["state"] == "live";
+        (live && snapshot["status"]["managed"] == true).then_some(())
+    });
+    let mark = scene.ask("AFTER-PLEASE", vec![]);
+    scene.wait_until_done(mark);
+
+    // After a proper end nothing is left, and nothing is started unasked.
+    scene.house.outrigger(["stop"], "");
+    wait_for(
+        "the end of everything",
+        || processes_for(&workspace).is_empty().then_some(()),
+        || format!("{:?}", processes_for(&workspace)),
+    );
+    scene.house.serve_with_daemon(NOBODY);
+    scene.page = page(&scene.house);
+    scene.wait_for_state("failed");
+}
+
 #[test]
 fn trouble_is_told_with_what_to_do() {
     let Some(clients) = Clients::find() else {
         return;
     };
-    // Nobody is there; a daemon can be started from here, and ends with us.
+    // Nobody is there; a daemon can be started from here.
     let house = Household::new(PROGRAM, &clients);
     house.set_up_daemon();
-    let scene = Scene::over(house, "http://127.0.0.1:9");
+    let scene = Scene::over(house, NOBODY);
     scene.wait_for_state("failed");
     let connection = scene.snapshot()["status"]["connection"].clone();
     assert_eq!(connection["trouble"], "no_daemon");
@@ -224,7 +292,7 @@ fn trouble_is_told_with_what_to_do() {
     // A daemon for another folder.
     let house = Household::new(PROGRAM, &clients);
     let elsewhere = house.home().join("elsewhere");
-    std::fs::create_dir(&elsewhere).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
     let daemon = house.start_daemon(&elsewhere, 0);
     let scene = Scene::over(house, &daemon.url());
     scene.wait_for_state("failed");

@@ -8,6 +8,9 @@ use web::Client;
 use super::peer::Peer;
 use crate::PROGRAM;
 
+/// Where no daemon ever is.
+pub(super) const NOBODY: &str = "http://127.0.0.1:9";
+
 /// A machine with a daemon, and a companion that holds the conversation.
 pub(super) struct Scene {
     pub(super) daemon: Option<Daemon>,
