@@ -18,7 +18,7 @@ const MOST: usize = 1024;
 const MOST_BYTES: usize = 4 << 20;
 
 /// How long there are announcements for a page that is expected.
-const EXPECTED: Duration = Duration::from_secs(60);
+const EXPECTED: Duration = Duration::from_mins(1);
 
 /// The announcements of one run of the companion.
 #[derive(Debug)]
