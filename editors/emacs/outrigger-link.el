@@ -314,16 +314,27 @@ update the older one"
     (outrigger-link--try link method
       (jsonrpc-notify (outrigger-link-connection link) method params))))
 
-(defun outrigger-link-ask (link method params &optional answer)
+(defun outrigger-link-ask (link method params &optional answer failed)
   "Ask the companion of LINK for METHOD with PARAMS.
-ANSWER is called with its result; an error is shown to the person."
+ANSWER is called with its result.  An error is shown to the person,
+and FAILED is called with it."
   (unless (outrigger-link-ready-p link)
     (user-error "Outrigger is not running for %s; %s says why" (outrigger-link-root link)
                 (substitute-command-keys "\\[outrigger-log]")))
   (jsonrpc-async-request
    (outrigger-link-connection link) method params
    :success-fn (or answer #'ignore)
-   :error-fn (lambda (problem) (message "Outrigger: %s" (plist-get problem :message)))))
+   :error-fn (lambda (problem)
+               (message "Outrigger: %s" (plist-get problem :message))
+               (when failed
+                 (funcall failed (plist-get problem :message))))))
+
+(defun outrigger-link-call (link method params)
+  "Return what the companion of LINK answers to METHOD with PARAMS.
+The value is nil if it does not answer in a moment."
+  (when (outrigger-link-ready-p link)
+    (ignore-errors
+      (jsonrpc-request (outrigger-link-connection link) method params :timeout 1))))
 
 (defun outrigger-link--dispatcher (link)
   "Return the function that hands what LINK hears to its handlers."
