@@ -126,11 +126,12 @@ Otherwise \\[outrigger-chat-answer] does."
                             (cons (outrigger-transcript-line (plist-get option :title))
                                   (plist-get option :id)))
                           (plist-get request :options)))
-         (command (plist-get (plist-get request :tool) :command))
-         (chosen (completing-read (format "%s%s: " (outrigger-request--title request)
-                                          (if command
-                                              (format " (%s)" (outrigger-transcript-line command))
-                                            ""))
+         (title (outrigger-request--title request))
+         (command (outrigger-transcript-line
+                   (or (plist-get (plist-get request :tool) :command) "")))
+         (chosen (completing-read (if (string-search command title)
+                                      (format "%s: " title)
+                                    (format "%s (%s): " title command))
                                   options nil t)))
     (when-let ((option (assoc chosen options)))
       `(:option ,(cdr option)))))

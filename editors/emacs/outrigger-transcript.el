@@ -96,13 +96,22 @@ Emacs shows other control characters by itself."
              (or (cdr (assoc speaker outrigger-transcript--speakers)) speaker))
             "\n" (outrigger-transcript-visible text))))
 
+(defun outrigger-transcript--subject (tool title)
+  "Return what TOOL is used on, if its TITLE does not say so: a command or a file."
+  (let* ((file (seq-first (plist-get tool :files)))
+         (on (or (plist-get tool :command)
+                 (and file (file-name-nondirectory (plist-get file :daemonPath))))))
+    (if (and on (not (string-search on title)))
+        (concat " " (truncate-string-to-width (outrigger-transcript-line on) 40 nil nil "…"))
+      "")))
+
 (defun outrigger-transcript--tool (tool)
   "Return the block of TOOL: what it is for, how far it is, and its output."
   (outrigger-transcript--folded
-   (format "%s: %s"
-           (outrigger-transcript-line (or (plist-get tool :title) (plist-get tool :tool)
-                                          (plist-get tool :id)))
-           (string-replace "_" " " (or (plist-get tool :status) "pending")))
+   (let ((title (outrigger-transcript-line (or (plist-get tool :title) (plist-get tool :tool)
+                                               (plist-get tool :id)))))
+     (format "%s%s: %s" title (outrigger-transcript--subject tool title)
+             (string-replace "_" " " (or (plist-get tool :status) "pending"))))
    (append (when-let ((command (plist-get tool :command)))
              (list (concat "$ " command)))
            (mapcar (lambda (shown)

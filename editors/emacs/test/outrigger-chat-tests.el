@@ -65,7 +65,7 @@ STATUS goes before the usual one."
      "put" :entry '(:id 4 :kind "plan" :steps [(:text "tea" :status "completed") (:text "milk")]))
     (outrigger-chat-tests--change "put" :entry '(:id 5 :kind "ended" :how "cancelled"))
     (should (equal (outrigger-chat-tests--text)
-                   (concat "You\nhello\n\nAgent\nHi there\n\n▸ Shell: completed\n  $ ls\n\n"
+                   (concat "You\nhello\n\nAgent\nHi there\n\n▸ Shell ls: completed\n  $ ls\n\n"
                            "Plan\n- [x] tea\n- [ ] milk\n\n-- the turn was cancelled --\n\n")))
     (should (equal (outrigger-chat--header) " connected  elm:/w  m, plan"))
     (outrigger-chat-tests--change "shorten" :first 5)

@@ -22,6 +22,7 @@ mod page;
 mod restarts;
 mod several;
 mod stock;
+mod talks;
 mod versions;
 mod vim;
 

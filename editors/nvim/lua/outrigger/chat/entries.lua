@@ -1,5 +1,7 @@
 --- What was said and done, as lines. Every entry ends with an empty one.
 
+local message = require("outrigger.message")
+
 local M = {}
 
 --- Who speaks, as a heading.
@@ -45,10 +47,18 @@ local function said(lines, entry)
   end
 end
 
+--- What a tool is used on, if its name does not say so: a command, or a file.
+local function subject(it, title)
+  local file = it.files and it.files[1]
+  local on = it.command or (file and vim.fn.fnamemodify(file.daemonPath, ":t"))
+  return on and not title:find(on, 1, true) and " " .. message.brief(on) or ""
+end
+
 --- What a tool does, how far it is, and what it shows.
 local function tool(lines, it)
+  local title = M.line(it.title or it.tool or it.id)
   local state = (it.status or "pending"):gsub("_", " ")
-  table.insert(lines, ("%s%s: %s"):format(FOLDED, M.line(it.title or it.tool or it.id), state))
+  table.insert(lines, ("%s%s%s: %s"):format(FOLDED, title, subject(it, title), state))
   if it.command then
     add(lines, "$ " .. it.command, INDENT)
   end

@@ -50,7 +50,11 @@ local glance
 local function still_waits(it)
   local waits = find(it.request.request) ~= nil
   if not waits then
-    message.info("it was answered elsewhere")
+    -- Below what is left of a picker it would make Neovim ask for Enter.
+    vim.schedule(function()
+      vim.cmd("redraw")
+      message.info("it was answered elsewhere")
+    end)
   end
   return waits
 end
@@ -70,9 +74,10 @@ end
 
 local function pick_option(it)
   local request = it.request
-  local command = request.tool.command
+  local title, command = entries.line(request.title), request.tool.command
+  local is_told = not command or title:find(command, 1, true)
   select(it, request.options, {
-    prompt = entries.line(request.title) .. (command and "\n" .. command or ""),
+    prompt = is_told and title or title .. "\n" .. command,
     format_item = function(option)
       return option.title
     end,

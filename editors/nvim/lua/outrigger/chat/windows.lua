@@ -15,10 +15,10 @@ local function said(what)
 end
 
 local TRANSCRIPT = {
-  [BAR] = (" %s %%<%s%%=%s "):format(said("state"), said("place"), said("doing")),
+  [BAR] = (" %s %%<%s %%=%s "):format(said("state"), said("place"), said("doing")),
   foldmethod = "expr",
   foldexpr = entries.FOLDEXPR,
-  foldtext = [[getline(v:foldstart).' ('.(v:foldend-v:foldstart).' lines)']],
+  foldtext = [[getline(v:foldstart).' … '.(v:foldend-v:foldstart)]],
   foldlevel = 0,
   foldenable = true,
   wrap = true,
