@@ -73,17 +73,18 @@ machine and folder that the first line names.
           (current-buffer)))))
 
 (defun outrigger-chat--follow ()
-  "Follow the conversation of this buffer."
-  (let ((buffer (current-buffer)))
-    (outrigger-link-ask
-     outrigger-chat--link :outrigger/daemon/follow '(:follow t) nil
-     (lambda (why)
-       (when (buffer-live-p buffer)
-         (with-current-buffer buffer
-           (outrigger-chat--set-status `(:connection (:state "failed" :why ,why)))))))))
+  "Follow the conversation of this buffer, now or when the companion is there."
+  (when (outrigger-link-ready-p outrigger-chat--link)
+    (let ((buffer (current-buffer)))
+      (outrigger-link-ask
+       outrigger-chat--link :outrigger/daemon/follow '(:follow t) nil
+       (lambda (why)
+         (when (buffer-live-p buffer)
+           (with-current-buffer buffer
+             (outrigger-chat--set-status `(:connection (:state "failed" :why ,why))))))))))
 
 (defun outrigger-chat-resume (link)
-  "Follow the conversation of LINK again, if its companion was started again."
+  "Follow the conversation of LINK, whose companion is there now."
   (when-let ((buffer (outrigger-chat--find link)))
     (with-current-buffer buffer
       (outrigger-chat--follow))))
@@ -331,8 +332,7 @@ WHICH is \"last\", \"new\" or \"start\"."
 (defun outrigger-chat--describe (session)
   "Return a line about SESSION, an earlier conversation."
   (outrigger-transcript-line
-   (concat (format "%d " (plist-get session :key))
-           (or (plist-get session :title) "without a title")
+   (concat (or (plist-get session :title) "without a title")
            (when-let ((when (plist-get session :updatedAt)))
              (concat ", " when))
            (cond ((eq (plist-get session :current) t) " (this one)")

@@ -189,7 +189,7 @@ https://github.com/outrigger-dev/outrigger outrigger', or set `outrigger-program
            (connection (apply #'make-instance 'jsonrpc-process-connection
                               :name name :process process
                               :request-dispatcher (outrigger-link--dispatcher link)
-                              :notification-dispatcher (outrigger-link--dispatcher link)
+                              :notification-dispatcher (outrigger-link--listener link)
                               :on-shutdown (lambda (connection)
                                              (outrigger-link--sweep connection process errors)
                                              (outrigger-link--died link connection))
@@ -340,6 +340,14 @@ The value is nil if it does not answer in a moment."
   "Return the function that hands what LINK hears to its handlers."
   (lambda (_connection method params)
     (outrigger-link-handle link method params)))
+
+(defun outrigger-link--listener (link)
+  "Return the function that hands what LINK is told to its handlers.
+One that fails must not keep the next message from being heard."
+  (lambda (_connection method params)
+    (condition-case problem
+        (outrigger-link-handle link method params)
+      (error (outrigger-link-log link (format "cannot take in %s: %s" method (car problem)))))))
 
 (cl-defmethod outrigger-link-handle (_link method _params)
   "Refuse METHOD, which nobody knows."

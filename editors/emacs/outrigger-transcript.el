@@ -98,7 +98,7 @@ Emacs shows other control characters by itself."
 
 (defun outrigger-transcript--subject (tool title)
   "Return what TOOL is used on, if its TITLE does not say so: a command or a file."
-  (let* ((file (seq-first (plist-get tool :files)))
+  (let* ((file (car (append (plist-get tool :files) nil)))
          (on (or (plist-get tool :command)
                  (and file (file-name-nondirectory (plist-get file :daemonPath))))))
     (if (and on (not (string-search on title)))

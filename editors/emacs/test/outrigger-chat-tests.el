@@ -60,7 +60,7 @@ STATUS goes before the usual one."
     (dolist (status '("in_progress" "completed"))
       (outrigger-chat-tests--change
        "put" :entry `(:id 3 :kind "tool"
-                      :tool (:id "t" :title "Shell" :status ,status :command "ls"))))
+                      :tool (:id "t" :title "Shell" :status ,status :command "ls" :files []))))
     (outrigger-chat-tests--change
      "put" :entry '(:id 4 :kind "plan" :steps [(:text "tea" :status "completed") (:text "milk")]))
     (outrigger-chat-tests--change "put" :entry '(:id 5 :kind "ended" :how "cancelled"))

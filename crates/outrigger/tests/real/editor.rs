@@ -244,3 +244,13 @@ pub(crate) fn discovery_files(house: &Household) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .collect()
 }
+
+/// Waits until agents find nothing any more.
+#[track_caller]
+pub(crate) fn nothing_is_left(house: &Household) {
+    wait_for(
+        "the end of the discovery files",
+        || discovery_files(house).is_empty().then_some(()),
+        || format!("{:?}", discovery_files(house)),
+    );
+}

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use testkit::{Agent, Call, Clients, Household, Terminal, wait_for};
 
-use crate::editor::discovery_files;
+use crate::editor::{discovery_files, nothing_is_left};
 use crate::{PROGRAM, asks};
 
 #[test]
@@ -43,7 +43,7 @@ fn decide_in_vim(agent: Agent) {
     terminal.quit();
     vim.type_keys(":qa!\r");
     vim.ended();
-    no_discovery_files(&house);
+    nothing_is_left(&house);
 }
 
 /// Edits of every kind first, so that what is selected shows whether the texts are still the same.
@@ -317,7 +317,7 @@ fn nothing_is_left_of_a_vim_that_was_killed() {
     });
     assert!(!discovery_files(&house).is_empty());
     vim.kill();
-    no_discovery_files(&house);
+    nothing_is_left(&house);
     terminal.wait_until("the question", asks);
     terminal.choose(1);
     house.wait_for_file(&terminal, "orphan.txt", text);
@@ -434,13 +434,4 @@ fn another_companion(house: &Household, vim: &Terminal, before: u32) -> u32 {
         screen.contains("1 pending]")
     });
     process
-}
-
-/// Waits until agents find nothing any more.
-fn no_discovery_files(house: &Household) {
-    wait_for(
-        "the end of the discovery files",
-        || discovery_files(house).is_empty().then_some(()),
-        || format!("{:?}", discovery_files(house)),
-    );
 }
