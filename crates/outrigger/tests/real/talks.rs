@@ -6,11 +6,11 @@ use std::fmt::Display;
 
 use companion::Token;
 use serde_json::{Value, json};
-use testkit::{Call, Clients, Daemon, Household, wait_for};
+use testkit::{Call, Daemon, Household, wait_for};
 use tokio::runtime::{Builder, Runtime};
 use web::Client;
 
-use crate::PROGRAM;
+use crate::household;
 
 /// An editor in which a person talks to a daemon.
 pub(crate) trait Talker: Display {
@@ -67,8 +67,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// `None` if there is nothing to run.
     pub(crate) fn set() -> Option<Stage> {
-        let clients = Clients::find()?;
-        let house = Household::new(PROGRAM, &clients);
+        let house = household()?;
         house.write("hello.txt", "hello\n");
         Some(Stage {
             daemon: house.start_daemon(&house.workspace(), 0),

@@ -86,7 +86,8 @@ impl Emacs {
         assert!(output.status.success(), "{expression}: {output:?}\n{self}");
         let said = said.trim_end();
         let text = said.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-        unquote(text.unwrap_or_else(|| panic!("{expression} is no text but {said}")))
+        assert!(text.is_some(), "{expression} is no text but {said}");
+        unquote(text.unwrap_or_default())
     }
 
     /// Waits until the screen satisfies `condition`.

@@ -1,24 +1,21 @@
 //! Emacs and its companion come and go, each in its own way.
 
-use std::process::Command;
-
 use serde_json::Value;
-use testkit::{Agent, Call, Clients, Household, wait_for};
+use testkit::{Agent, Clients, Household, wait_for};
 
 use super::driver::{ACCEPT, CTRL_X, Emacs, command_line};
 use crate::editor::{discovery_files, nothing_is_left};
-use crate::{PROGRAM, asks};
+use crate::story::{self, Orphan};
+use crate::{asks, household};
 
 #[test]
 fn emacs_starts_the_companion_again_and_keeps_the_diff() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut emacs = Emacs::start(&house, &["hello.txt"]);
     let mut terminal = house.start_connected(Agent::Qwen);
-    let call = Call::write(house.path("crash.txt"), "as the agent wants it\n");
-    house.ask(&mut terminal, vec![vec![call]]);
+    house.ask_to_create(&mut terminal, "crash.txt", "as the agent wants it\n");
     emacs.wait_until("the diff", |screen| {
         screen.contains("+as the agent wants it")
     });
@@ -28,16 +25,8 @@ fn emacs_starts_the_companion_again_and_keeps_the_diff() {
         screen.contains("+typed before the crash")
     });
     terminal.wait_until("the question", asks);
-    let before = house.served_by().unwrap();
-    let mut kill = Command::new("kill");
-    let killed = kill.args(["-9", &before.to_string()]).status();
-    assert!(killed.unwrap().success());
+    story::another_companion(&house, &emacs);
     emacs.wait_until("the news", |screen| screen.contains("is started again"));
-    wait_for(
-        "another companion",
-        || house.served_by().filter(|process| *process != before),
-        || emacs.to_string(),
-    );
     house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
     emacs.wait_until("the companion in the mode line", |screen| {
         screen.contains("!1")
@@ -49,33 +38,26 @@ fn emacs_starts_the_companion_again_and_keeps_the_diff() {
 
 #[test]
 fn nothing_is_left_of_an_emacs_that_was_killed() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut emacs = Emacs::start(&house, &["hello.txt"]);
     let mut terminal = house.start_connected(Agent::Gemini);
-    let text = "decided in the terminal\n";
-    let call = Call::write(house.path("orphan.txt"), text);
-    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    let orphan = Orphan::propose(&house, &mut terminal);
     emacs.wait_until("the diff", |screen| {
-        screen.contains("+decided in the terminal")
+        screen.contains(Orphan::TEXT.trim_end())
     });
     assert!(!discovery_files(&house).is_empty());
     emacs.terminal.kill();
     nothing_is_left(&house);
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
-    house.wait_for_file(&terminal, "orphan.txt", text);
-    house.wait_until_done(&terminal, &mark);
+    orphan.decide_in(&house, &mut terminal);
 }
 
 #[test]
 fn an_emacs_that_sleeps_misses_nothing() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let shell = ["bash", "--norc", "-i"].map(str::to_owned);
     let mut environment = house.environment();
     environment.push(("PS1".into(), "$ ".into()));
@@ -87,8 +69,7 @@ fn an_emacs_that_sleeps_misses_nothing() {
     let mut terminal = house.start_connected(Agent::Gemini);
     emacs.keys("\x1a");
     emacs.wait_until("the shell", |screen| screen.contains("Stopped"));
-    let call = Call::write(house.path("asleep.txt"), "asked for while it slept\n");
-    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(&mut terminal, "asleep.txt", "asked for while it slept\n");
     house.wait_for_proposal(&terminal, Agent::Gemini, "asleep.txt");
     emacs.keys("fg\r");
     emacs.wait_until("the diff", |screen| {
@@ -101,10 +82,9 @@ fn an_emacs_that_sleeps_misses_nothing() {
 
 #[test]
 fn two_emacsen_share_a_folder() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut first = Emacs::start(&house, &["hello.txt"]);
     let port = house.status()["port"].clone();
     let second = Emacs::start(&house, &["hello.txt"]);
@@ -134,10 +114,9 @@ fn two_emacsen_share_a_folder() {
 
 #[test]
 fn a_daemon_shows_proposals_to_whoever_comes() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "first line\n");
     let mut command = command_line(&house, &[]);
     command[1] = "--fg-daemon".into();
@@ -145,8 +124,7 @@ fn a_daemon_shows_proposals_to_whoever_comes() {
     let mut daemon = Emacs::launch(&house, &command, house.environment());
     wait_for("a companion", || house.served_by(), || daemon.to_string());
     let mut terminal = house.start_connected(Agent::Qwen);
-    let call = Call::write(house.path("daemon.txt"), "seen by whoever comes\n");
-    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(&mut terminal, "daemon.txt", "seen by whoever comes\n");
     house.wait_for_proposal(&terminal, Agent::Qwen, "daemon.txt");
     let come = || {
         let client = ["emacsclient", "-nw", "hello.txt"].map(str::to_owned);
