@@ -10,12 +10,12 @@ use crate::story::{self, Orphan};
 use crate::{asks, household};
 
 #[test]
-fn qwen_decide_in_an_editor() {
+fn qwen_is_decided_in_an_editor() {
     decide_in_the_editor(Agent::Qwen);
 }
 
 #[test]
-fn gemini_decide_in_an_editor() {
+fn gemini_is_decided_in_an_editor() {
     decide_in_the_editor(Agent::Gemini);
 }
 

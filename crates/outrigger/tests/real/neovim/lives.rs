@@ -171,6 +171,11 @@ fn says_what_is_wrong(which: usize) {
     neovim.command("help :Outrigger");
     assert_eq!(neovim.eval("expand('%:t')"), "outrigger.txt");
     neovim.command("quit");
+    // Nobody has switched on conversations here.
+    neovim.keys(":Outrigger chat\r");
+    neovim.wait_until("the advice", |it| {
+        it.terminal.screen().contains("are switched off")
+    });
     drop(neovim);
 
     // Each of these is told once, and is in the health report.
