@@ -6,7 +6,7 @@ local request, select, input, notify = link.request, vim.ui.select, vim.ui.input
 --- Runs `body` with a conversation on the screen. `sent` gets what is said to the companion, and
 --- `told` what the person is told; `answers` are what the companion answers, by method.
 local function conversing(body)
-  local sent, told, answers = {}, {}, {}
+  local sent, told, answers = {}, {}, { answer = { counted = true } }
   link.request = function(method, params, done, failed)
     method = method:match("[^/]+$")
     if method ~= "follow" then
@@ -106,6 +106,8 @@ it("a conversation is shown as it is put together", function()
     chat.change({ change = "clear" })
     same(vim.api.nvim_buf_get_lines(transcript(), 0, -1, false), HEAD)
     same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "m, plan" })
+    chat.change({ change = "status", status = { connection = { state = "off" }, mode = "plan", busy = true } })
+    same({ chat.state(), chat.place(), chat.doing() }, { "not connected", "", "plan, working" })
   end)
 end)
 

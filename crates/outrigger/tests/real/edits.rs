@@ -1,6 +1,6 @@
 //! One agent, one companion: every way in which an edit can be decided.
 
-use testkit::{Agent, Call, Clients, Household, Key, Terminal, wait_for};
+use testkit::{Agent, Call, Clients, Household, Key, Terminal};
 
 use crate::{PROGRAM, asks, story};
 
@@ -138,16 +138,6 @@ fn quit_with_a_diff_open(house: &Household, mut terminal: Terminal, agent: Agent
     house.wait_for_proposal(&terminal, agent, "abandoned.txt");
     terminal.quit();
     house.wait_for_no_proposals();
-    wait_for(
-        "the end of the stream",
-        || {
-            house
-                .sessions()
-                .iter()
-                .all(|it| it["streaming"] == false)
-                .then_some(())
-        },
-        || format!("{:?}", house.sessions()),
-    );
+    story::no_stream_is_left(house);
     assert_eq!(house.read("abandoned.txt"), None);
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use testkit::{Agent, Household, Terminal, wait_for};
 
 use crate::asks;
@@ -141,6 +142,16 @@ impl Orphan {
         house.wait_for_file(terminal, "orphan.txt", Self::TEXT);
         house.wait_until_done(terminal, &self.mark);
     }
+}
+
+/// Waits until no agent listens any more.
+pub(crate) fn no_stream_is_left(house: &Household) {
+    let streams = |session: &Value| session["streaming"] == true;
+    wait_for(
+        "the end of all streams",
+        || (!house.sessions().iter().any(streams)).then_some(()),
+        || format!("{:?}", house.sessions()),
+    );
 }
 
 /// Waits until agents see exactly as much selected as `text` has; `seen` is what the editor shows.

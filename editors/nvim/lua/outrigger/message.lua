@@ -23,6 +23,14 @@ function M.error(text)
   tell(vim.log.levels.ERROR, text)
 end
 
+--- Says something after a picker. Below what is left of that it would make Neovim ask for Enter.
+function M.after_picker(text)
+  vim.schedule(function()
+    vim.cmd("redraw")
+    M.info(text)
+  end)
+end
+
 --- The beginning of a text that somebody else wrote, short enough for a line.
 function M.brief(text)
   local line = text:gsub("%s+", " ")

@@ -62,7 +62,9 @@ impl Emacs {
 impl Talker for Emacs {
     fn say(&mut self, text: &str) {
         self.command("outrigger-chat");
-        self.keys(&format!("{text}\x03\x03"));
+        self.keys(text);
+        self.wait_until("the typed text", |screen| screen.contains(text));
+        self.keys("\x03\x03");
     }
 
     fn transcript(&self) -> String {

@@ -134,8 +134,10 @@ fn unquote(literal: &str) -> String {
 
 /// What starts Emacs with the package and `files`.
 pub(super) fn command_line(house: &Household, files: &[&str]) -> Vec<String> {
+    // After M-x Emacs looks for a shorter name to suggest, and may lose keys meanwhile.
     let setup = format!(
-        "(setq outrigger-program \"{}\" inhibit-startup-screen t create-lockfiles nil)",
+        "(setq outrigger-program \"{}\" inhibit-startup-screen t create-lockfiles nil \
+         suggest-key-bindings nil extended-command-suggest-shorter nil)",
         house.program().display()
     );
     let mut words = vec![

@@ -29,9 +29,10 @@ fn converse(which: usize) {
     neovim.terminal.ended();
     let mut neovim = start(&stage, which);
     talks::is_still_there(&neovim, &before);
+    neovim.leave_insert_mode();
+    neovim.wait_for(&in_transcript("foldclosed(search('^▸', 'nb')) > 0"), "1");
 
     // Thrown away and opened again, it is the same.
-    neovim.keys("\u{1b}");
     neovim.command("bwipeout! outrigger://chat");
     neovim.keys(":Outrigger chat\r");
     talks::is_still_there(&neovim, &before);
@@ -44,6 +45,12 @@ fn start(stage: &Stage, which: usize) -> Neovim {
     neovim.keys(":Outrigger chat\r");
     neovim.wait_for("mode()", "i");
     neovim
+}
+
+/// An expression as it is in the window with the conversation.
+fn in_transcript(expression: &str) -> String {
+    let expression = expression.replace('\'', "''");
+    format!("win_execute(bufwinid('outrigger://chat'), 'echon {expression}')")
 }
 
 impl Neovim {

@@ -182,3 +182,12 @@ impl Display for Neovim {
         write!(f, "{name}\n{}", self.terminal)
     }
 }
+
+impl Drop for Neovim {
+    fn drop(&mut self) {
+        // A question that it does not answer may be due to what is on its screen.
+        if std::thread::panicking() {
+            eprintln!("{self}");
+        }
+    }
+}

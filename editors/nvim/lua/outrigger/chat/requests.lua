@@ -39,7 +39,7 @@ local function answer(request, reply)
   local params = { request = request.request, reply = reply }
   link.request("outrigger/daemon/answer", params, function(result)
     if not result.counted then
-      message.info("somebody else was faster")
+      message.after_picker("somebody else was faster")
     end
   end)
 end
@@ -50,11 +50,7 @@ local glance
 local function still_waits(it)
   local waits = find(it.request.request) ~= nil
   if not waits then
-    -- Below what is left of a picker it would make Neovim ask for Enter.
-    vim.schedule(function()
-      vim.cmd("redraw")
-      message.info("it was answered elsewhere")
-    end)
+    message.after_picker("it was answered elsewhere")
   end
   return waits
 end

@@ -34,7 +34,8 @@ end
 
 --- What the agent is and does.
 function M.doing(status)
-  local words = { status.model, status.mode }
+  local words = { status.model }
+  table.insert(words, status.mode)
   if status.usage and status.usage.size > 0 then
     table.insert(words, ("%d%% used"):format(math.floor(100 * status.usage.used / status.usage.size)))
   end

@@ -47,8 +47,25 @@ function M.dress_transcript(buffer)
   dress(buffer, TRANSCRIPT)
 end
 
+--- Neovim folds nothing while the person types, so that is made up for.
+local function fold()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "outrigger-chat" then
+      vim.api.nvim_win_call(window, function()
+        vim.opt_local.foldexpr = entries.FOLDEXPR
+      end)
+    end
+  end
+end
+
 function M.dress_prompt(buffer)
   dress(buffer, PROMPT)
+  vim.api.nvim_create_autocmd("InsertLeave", {
+    buffer = buffer,
+    callback = function()
+      vim.schedule(fold)
+    end,
+  })
 end
 
 local function show(buffer, split)
