@@ -81,8 +81,11 @@ two texts with `outrigger-review-original' and
   (concat " " (outrigger-review-describe outrigger-review-current)
           (substitute-command-keys
            ".  \\<outrigger-diff-mode-map>\\[outrigger-accept] accepts, \
-\\[outrigger-reject] rejects, \\[outrigger-diff-drop-hunk] drops a hunk, \
-\\[outrigger-diff-edit] edits")))
+\\[outrigger-reject] rejects")
+          (unless (outrigger-review-fixed outrigger-review-current)
+            (substitute-command-keys
+             "\\<outrigger-diff-mode-map>, \\[outrigger-diff-drop-hunk] drops a hunk, \
+\\[outrigger-diff-edit] edits"))))
 
 (defun outrigger-diff--refresh ()
   "Show the difference in this buffer as it is now."
@@ -147,6 +150,7 @@ The value is a list (BEGINNING START COUNT START COUNT)."
   "Take the hunk at point out of the proposal."
   (interactive nil outrigger-diff-mode)
   (let ((review outrigger-review-current))
+    (outrigger-review-check-editable review)
     (pcase-let ((`(,_ ,before ,before-count ,after ,after-count) (outrigger-diff--hunk)))
       (let ((text (with-current-buffer (outrigger-review-original review)
                     (pcase-let ((`(,start . ,end) (outrigger-diff--lines before before-count)))

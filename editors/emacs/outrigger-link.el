@@ -189,7 +189,7 @@ https://github.com/outrigger-dev/outrigger outrigger', or set `outrigger-program
            (connection (apply #'make-instance 'jsonrpc-process-connection
                               :name name :process process
                               :request-dispatcher (outrigger-link--dispatcher link)
-                              :notification-dispatcher (outrigger-link--dispatcher link)
+                              :notification-dispatcher (outrigger-link--listener link)
                               :on-shutdown (lambda (connection)
                                              (outrigger-link--sweep connection process errors)
                                              (outrigger-link--died link connection))
@@ -314,21 +314,40 @@ update the older one"
     (outrigger-link--try link method
       (jsonrpc-notify (outrigger-link-connection link) method params))))
 
-(defun outrigger-link-ask (link method params &optional answer)
+(defun outrigger-link-ask (link method params &optional answer failed)
   "Ask the companion of LINK for METHOD with PARAMS.
-ANSWER is called with its result; an error is shown to the person."
+ANSWER is called with its result.  An error is shown to the person,
+and FAILED is called with it."
   (unless (outrigger-link-ready-p link)
     (user-error "Outrigger is not running for %s; %s says why" (outrigger-link-root link)
                 (substitute-command-keys "\\[outrigger-log]")))
   (jsonrpc-async-request
    (outrigger-link-connection link) method params
    :success-fn (or answer #'ignore)
-   :error-fn (lambda (problem) (message "Outrigger: %s" (plist-get problem :message)))))
+   :error-fn (lambda (problem)
+               (message "Outrigger: %s" (plist-get problem :message))
+               (when failed
+                 (funcall failed (plist-get problem :message))))))
+
+(defun outrigger-link-call (link method params)
+  "Return what the companion of LINK answers to METHOD with PARAMS.
+The value is nil if it does not answer in a moment."
+  (when (outrigger-link-ready-p link)
+    (ignore-errors
+      (jsonrpc-request (outrigger-link-connection link) method params :timeout 1))))
 
 (defun outrigger-link--dispatcher (link)
   "Return the function that hands what LINK hears to its handlers."
   (lambda (_connection method params)
     (outrigger-link-handle link method params)))
+
+(defun outrigger-link--listener (link)
+  "Return the function that hands what LINK is told to its handlers.
+One that fails must not keep the next message from being heard."
+  (lambda (_connection method params)
+    (condition-case problem
+        (outrigger-link-handle link method params)
+      (error (outrigger-link-log link (format "cannot take in %s: %s" method (car problem)))))))
 
 (cl-defmethod outrigger-link-handle (_link method _params)
   "Refuse METHOD, which nobody knows."

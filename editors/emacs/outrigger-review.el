@@ -49,10 +49,11 @@ minibuffer; with `always', even then."
   "A proposal as the person sees it.
 BEFORE and AFTER are its texts as they came, and TOLD is what the
 companion takes AFTER to be by now, or nil if that is not known.
+FIXED says that the agent takes AFTER as it is or not at all.
 MARK and LINE-END are what AFTER has of a byte order mark and of
 carriage returns that its buffer has not.  STAMP is when the file
 was last written before."
-  link id path agent session before after told dirty mark (line-end "\n") stamp
+  link id path agent session before after told dirty fixed mark (line-end "\n") stamp
   original-buffer proposed-buffer view control windows timer)
 
 (defvar outrigger-reviews nil
@@ -130,6 +131,7 @@ was last written before."
                   :agent (plist-get params :agent) :session (plist-get params :session)
                   :before before :after after :told after
                   :dirty (eq (plist-get params :dirty) t)
+                  :fixed (eq (plist-get params :editable) :json-false)
                   :stamp (outrigger-review--stamp path))))
     ;; Where the two differ in this the person has to see it.
     (when (or (null before) (equal (outrigger-review--mark before) (outrigger-review--mark after)))
@@ -181,6 +183,12 @@ A daemon starts with a frame that nobody sees."
           (if (outrigger-review-dirty review)
               ", and has not read your unsaved changes there"
             "")))
+
+(defun outrigger-review-check-editable (review)
+  "Signal an error if the text of REVIEW can only be taken as it is."
+  (when (outrigger-review-fixed review)
+    (user-error "%s takes its own text or none: accept it as it is, or reject it"
+                (outrigger-review-agent review))))
 
 ;;; Texts
 
@@ -234,7 +242,8 @@ If the file is open with unsaved changes, it has those too."
        (setq buffer-read-only t)))))
 
 (defun outrigger-review-proposed (review)
-  "Return the buffer with the text that REVIEW proposes, for the person to edit."
+  "Return the buffer with the text that REVIEW proposes, for the person to edit.
+It is read-only if the agent takes no other text."
   (outrigger-review-buffer
    review #'outrigger-review-proposed-buffer "proposed"
    (lambda ()
@@ -244,7 +253,8 @@ If the file is open with unsaved changes, it has those too."
      (outrigger-review--dress review)
      (setq buffer-undo-list nil)
      (add-hook 'after-change-functions #'outrigger-review--edited nil t)
-     (outrigger-proposal-mode 1))))
+     (outrigger-proposal-mode 1)
+     (setq buffer-read-only (outrigger-review-fixed review)))))
 
 (defun outrigger-review-buffer (review slot what fill)
   "Return the buffer of REVIEW in SLOT, or make one named after WHAT with FILL."

@@ -53,6 +53,7 @@ agents are told nothing, \"-\" while the companion does not run."
 (defun outrigger--start ()
   "Start what `outrigger-mode' does."
   (add-hook 'outrigger-link-ready-functions #'outrigger-review-forget-lost)
+  (add-hook 'outrigger-link-ready-functions #'outrigger-chat-resume)
   (add-hook 'server-after-make-frame-hook #'outrigger--show-first)
   (outrigger--lend-environment t)
   (outrigger-sync-start))
@@ -62,6 +63,7 @@ agents are told nothing, \"-\" while the companion does not run."
   (outrigger-sync-stop)
   (outrigger--lend-environment nil)
   (remove-hook 'server-after-make-frame-hook #'outrigger--show-first)
+  (remove-hook 'outrigger-link-ready-functions #'outrigger-chat-resume)
   (remove-hook 'outrigger-link-ready-functions #'outrigger-review-forget-lost)
   (outrigger-review-forget-all)
   (mapc #'outrigger-link-stop outrigger-links))

@@ -230,6 +230,7 @@ fn wrong(error: impl std::fmt::Display) -> Fault {
 fn off() -> Fault {
     Fault::new(
         rpc::REQUEST_FAILED,
-        "the conversation with a daemon is switched off; set `enabled = true` in the table [daemon] of the configuration",
+        "conversations with a daemon are switched off; switch on the option `daemon` of the editor's plugin, \
+         or set `enabled = true` in the table [daemon] of the configuration",
     )
 }

@@ -1,6 +1,7 @@
 //! What the person of a household types: the commands of the program under test.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -63,6 +64,15 @@ impl Household {
         sessions
             .unwrap_or_else(|| panic!("no sessions in {status}"))
             .clone()
+    }
+
+    /// What a companion has written down about itself, secrets included.
+    pub fn record(&self) -> Value {
+        let companions = self.home().join(".local/state/outrigger/companions");
+        let mut companions = fs::read_dir(companions).unwrap();
+        let folder = companions.next().unwrap().unwrap().path();
+        let record = fs::read(folder.join("companion.json")).unwrap();
+        serde_json::from_slice(&record).unwrap()
     }
 
     /// Accepts a proposal as it is.

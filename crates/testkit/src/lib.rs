@@ -32,6 +32,7 @@ mod household;
 mod ideclient;
 mod model;
 mod proxy;
+mod tasks;
 mod terminal;
 mod waiting;
 

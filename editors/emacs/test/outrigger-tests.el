@@ -66,7 +66,7 @@
                     (push (cons method (outrigger-tests--on-the-wire params))
                           outrigger-tests--said)))
                  ((symbol-function 'outrigger-link-ask)
-                  (lambda (_link method params &optional _answer)
+                  (lambda (_link method params &optional _answer _failed)
                     (push (cons method (outrigger-tests--on-the-wire params))
                           outrigger-tests--said))))
          (outrigger-mode 1)
@@ -735,59 +735,6 @@
             (make-directory (expand-file-name ".git" root))
             (should (file-equal-p (outrigger-project-root inside) root))))
       (delete-directory root t))))
-
-;;; Conversations
-
-(defun outrigger-tests--daemon (link what &rest params)
-  "Let LINK hear WHAT of the daemon, with PARAMS."
-  (outrigger-link-handle link (intern (concat "outrigger/daemon/" what)) params))
-
-(ert-deftest outrigger-tests-a-conversation-is-put-together ()
-  (outrigger-tests--listening
-    (let ((outrigger-chat-ask-at-once nil))
-      (outrigger-tests--daemon
-       link "all"
-       :status '(:connection (:state "live") :title "Tea" :busy :json-false
-                 :place (:machine "elm" :workspace (:daemonPath "/w")))
-       :requests []
-       :entries (vector (list :id 1 :kind "said" :speaker "me" :text "hello")
-                        (list :id 2 :kind "said" :speaker "agent" :text "Hi ")))
-      (outrigger-tests--daemon link "change" :change "append" :id 2 :text "there")
-      (dolist (status '("pending" "completed"))
-        (outrigger-tests--daemon
-         link "change" :change "put"
-         :entry `(:id 3 :kind "tool"
-                  :tool (:id "t" :title "Shell" :status ,status :command "ls"))))
-      (outrigger-tests--daemon
-       link "change" :change "requests"
-       :requests [(:request "r" :title "Run it?") (:request "e" :title "Edit" :proposal 3)])
-      (with-current-buffer (outrigger-chat--buffer link)
-        (outrigger-chat--draw (current-buffer))
-        (should (equal (buffer-substring-no-properties (point-min) (point-max))
-                       (concat "Tea (connected; runs in /w on elm)\n\n"
-                               "You\nhello\n\nAgent\nHi there\n\n"
-                               "[completed] Shell\n    $ ls\n\n"
-                               "? Run it? (" (substitute-command-keys
-                                             "\\[outrigger-chat-answer]") ")\n"))))
-      (outrigger-tests--daemon link "change" :change "clear")
-      (with-current-buffer (outrigger-chat--buffer link)
-        (should-not outrigger-chat--entries)))))
-
-(ert-deftest outrigger-tests-requests-are-answered-in-the-minibuffer ()
-  (outrigger-tests--listening
-    (cl-letf (((symbol-function 'completing-read)
-               (lambda (_prompt choices &rest _) (car choices)))
-              ((symbol-function 'completing-read-multiple)
-               (lambda (_prompt choices &rest _) choices)))
-      (outrigger-chat--ask link '(:request "r" :title "Run it?" :tool (:command "ls")
-                                  :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
-      (outrigger-chat--ask link '(:request "q"
-                                  :questions [(:question "One?" :answers [["a" nil] ["b" nil]])
-                                              (:question "More?" :several t
-                                               :answers [["c" nil] ["d" nil]])])))
-    (should (equal (outrigger-tests--heard :outrigger/daemon/answer)
-                   '((:request "r" :reply (:option "once"))
-                     (:request "q" :reply (:answers [["a"] ["c" "d"]])))))))
 
 (provide 'outrigger-tests)
 ;;; outrigger-tests.el ends here

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use testkit::{Agent, Call, Clients, Household, ScriptedEditor, Terminal, wait_for};
+use testkit::{Agent, Household, ScriptedEditor, Terminal, wait_for};
 
-use crate::{PROGRAM, asks};
+use crate::story::{self, Orphan};
+use crate::{asks, household};
 
 #[test]
 fn qwen_is_decided_in_an_editor() {
@@ -40,10 +41,9 @@ fn gemini_gets_its_verdict_from_an_editor_that_restarts_us() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_in_the_editor(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut editor = house.edit(std::process::id());
     let mut terminal = house.start_connected(agent);
     context_of_an_unsaved_buffer(&house, &mut editor, &mut terminal);
@@ -72,8 +72,7 @@ fn context_of_an_unsaved_buffer(
         || house.status().to_string(),
     );
     let text = "line one\nline two\n";
-    let call = Call::write(house.path("new.txt"), text);
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "new.txt", text);
     let proposal = editor.show_proposal();
     let request = &house.model.requests_containing(&mark)[0].to_string();
     for part in ["hello.txt", "is TYPED-AND-NOT-SAVED 🙂"] {
@@ -89,8 +88,7 @@ fn context_of_an_unsaved_buffer(
 }
 
 fn accept_edited(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Terminal) {
-    let call = Call::write(house.path("edited.txt"), "as the agent wants it\n");
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "edited.txt", "as the agent wants it\n");
     let proposal = editor.show_proposal();
     let mine = "AS THE PERSON WANTS IT\n";
     editor.decide(&proposal, json!({ "accepted": true, "text": mine }));
@@ -100,68 +98,37 @@ fn accept_edited(house: &Household, editor: &mut ScriptedEditor, terminal: &mut 
 }
 
 fn accept_some_hunks(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Terminal) {
-    let poem = |third: &str, seventeenth: &str| -> String {
-        (1..=20)
-            .map(|number| match number {
-                3 => format!("{third}\n"),
-                17 => format!("{seventeenth}\n"),
-                _ => format!("line {number}\n"),
-            })
-            .collect()
-    };
-    house.write("poem.txt", poem("third", "seventeenth"));
-    let path = house.path("poem.txt");
-    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
-    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    let mark = story::two_changes(house, terminal);
     let proposal = editor.show_proposal();
     assert_eq!(proposal["hunks"].as_array().map(Vec::len), Some(2));
     editor.decide(&proposal, json!({ "accepted": true, "hunks": [2] }));
-    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
-    house.wait_until_done(terminal, &mark);
+    story::second_change_is_made(house, terminal, &mark);
     closed(editor, &proposal);
 }
 
-/// The person says yes in the terminal, and the agent takes its proposal back. Gemini CLI writes
-/// what the editor says the text is by now; Qwen Code does not wait for that and writes its own.
 fn answer_in_the_terminal(
     house: &Household,
     editor: &mut ScriptedEditor,
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let (own, typed) = ("as the agent wants it\n", "typed in the editor\n");
-    let call = Call::write(house.path("terminal.txt"), own);
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let typed = "typed in the editor\n";
+    let mark = story::change_for_the_terminal(house, terminal);
     let proposal = editor.show_proposal();
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
+    story::yes_in_the_terminal(terminal);
     let close = editor.hear("outrigger/proposal/close");
     assert_eq!(close["params"], json!({ "id": proposal["id"] }));
     editor.reply(&close, json!({ "text": typed }));
-    house.wait_until_done(terminal, &mark);
+    story::terminal_has_decided(house, terminal, agent, &mark, typed);
     house.wait_for_no_proposals();
-    let written = match agent {
-        Agent::Qwen => own,
-        Agent::Gemini => typed,
-    };
-    house.wait_for_file(terminal, "terminal.txt", written);
 }
 
 fn reject(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Terminal) {
-    house.write("keep.txt", "as it was\n");
-    let path = house.path("keep.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "as it was", "something else")],
-    ];
-    house.ask(terminal, turns);
+    story::unwanted_change(house, terminal);
     let proposal = editor.show_proposal();
     editor.decide(&proposal, json!({ "accepted": false }));
-    terminal.wait_until("the end of the question", |screen| !asks(screen));
-    house.wait_for_prompt(terminal);
-    house.wait_for_no_proposals();
+    story::nothing_is_changed(house, terminal);
     closed(editor, &proposal);
-    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
 }
 
 /// The editor is told to put the proposal away.
@@ -172,16 +139,13 @@ fn closed(editor: &mut ScriptedEditor, proposal: &Value) {
 }
 
 fn editor_killed(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut process = somebody();
     let mut editor = house.edit(process.id());
     let mut terminal = house.start_connected(agent);
-    let text = "decided in the terminal\n";
-    let call = Call::write(house.path("orphan.txt"), text);
-    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    let orphan = Orphan::propose(&house, &mut terminal);
     editor.show_proposal();
     assert!(!discovery_files(&house).is_empty());
 
@@ -191,22 +155,17 @@ fn editor_killed(agent: Agent) {
     assert_eq!(discovery_files(&house), Vec::<PathBuf>::new());
     process.wait().unwrap();
     // The question is still there in the terminal, and the agent goes on without an editor.
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
-    house.wait_for_file(&terminal, "orphan.txt", text);
-    house.wait_until_done(&terminal, &mark);
+    orphan.decide_in(&house, &mut terminal);
 }
 
 fn companion_killed(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut editor = house.edit(std::process::id());
     let mut terminal = house.start_connected(agent);
     let text = "accepted after the crash\n";
-    let call = Call::write(house.path("crash.txt"), text);
-    house.ask(&mut terminal, vec![vec![call]]);
+    house.ask_to_create(&mut terminal, "crash.txt", text);
     let before = editor.show_proposal();
     // By the time that it asks, it has heard that the diff is open.
     terminal.wait_until("the question", asks);
@@ -243,4 +202,14 @@ pub(crate) fn discovery_files(house: &Household) -> Vec<PathBuf> {
         .flatten()
         .map(|entry| entry.path())
         .collect()
+}
+
+/// Waits until agents find nothing any more.
+#[track_caller]
+pub(crate) fn nothing_is_left(house: &Household) {
+    wait_for(
+        "the end of the discovery files",
+        || discovery_files(house).is_empty().then_some(()),
+        || format!("{:?}", discovery_files(house)),
+    );
 }

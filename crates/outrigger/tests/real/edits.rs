@@ -1,8 +1,8 @@
 //! One agent, one companion: every way in which an edit can be decided.
 
-use testkit::{Agent, Call, Clients, Household, Key, Terminal, wait_for};
+use testkit::{Agent, Call, Clients, Household, Key, Terminal};
 
-use crate::{PROGRAM, asks};
+use crate::{PROGRAM, asks, story};
 
 #[test]
 fn qwen_obeys_the_commands() {
@@ -54,10 +54,7 @@ fn context_reaches_the_model(house: &Household, terminal: &mut Terminal, agent: 
     house.write("hello.txt", "hello\nworld\n");
     house.focus("hello.txt", 2, 3, "SELECTED-BY-THE-PERSON");
     let text = "line one\nline two\n";
-    let mark = house.ask(
-        terminal,
-        vec![vec![Call::write(house.path("new.txt"), text)]],
-    );
+    let mark = house.ask_to_create(terminal, "new.txt", text);
     let proposal = house.wait_for_proposal(terminal, agent, "new.txt");
     let request = &house.model.requests_containing(&mark)[0].to_string();
     for part in ["hello.txt", "SELECTED-BY-THE-PERSON"] {
@@ -71,8 +68,7 @@ fn context_reaches_the_model(house: &Household, terminal: &mut Terminal, agent: 
 }
 
 fn accept_edited(house: &Household, terminal: &mut Terminal, agent: Agent) {
-    let call = Call::write(house.path("edited.txt"), "as the agent wants it\n");
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "edited.txt", "as the agent wants it\n");
     let proposal = house.wait_for_proposal(terminal, agent, "edited.txt");
     house.accept_edited(&proposal, "AS THE PERSON WANTS IT\n");
     house.wait_for_file(terminal, "edited.txt", "AS THE PERSON WANTS IT\n");
@@ -82,19 +78,7 @@ fn accept_edited(house: &Household, terminal: &mut Terminal, agent: Agent) {
 }
 
 fn accept_some_hunks(house: &Household, terminal: &mut Terminal, agent: Agent) {
-    let poem = |third: &str, seventeenth: &str| -> String {
-        (1..=20)
-            .map(|number| match number {
-                3 => format!("{third}\n"),
-                17 => format!("{seventeenth}\n"),
-                _ => format!("line {number}\n"),
-            })
-            .collect()
-    };
-    house.write("poem.txt", poem("third", "seventeenth"));
-    let path = house.path("poem.txt");
-    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
-    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    let mark = story::two_changes(house, terminal);
     let proposal = house.wait_for_proposal(terminal, agent, "poem.txt");
     assert_eq!(proposal.hunks, 2, "{proposal:?}");
     let shown = house.outrigger(["show", &proposal.id.to_string()], "");
@@ -103,8 +87,7 @@ fn accept_some_hunks(house: &Household, terminal: &mut Terminal, agent: Agent) {
         assert!(shown.lines().any(|it| it == line), "no {line} in {shown}");
     }
     house.accept_hunks(&proposal, "2");
-    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
-    house.wait_until_done(terminal, &mark);
+    story::second_change_is_made(house, terminal, &mark);
 }
 
 fn two_in_a_row(house: &Household, terminal: &mut Terminal, agent: Agent) {
@@ -123,36 +106,24 @@ fn two_in_a_row(house: &Household, terminal: &mut Terminal, agent: Agent) {
 }
 
 fn reject(house: &Household, terminal: &mut Terminal, agent: Agent) {
-    house.write("keep.txt", "as it was\n");
-    let path = house.path("keep.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "as it was", "something else")],
-    ];
-    house.ask(terminal, turns);
+    story::unwanted_change(house, terminal);
     let proposal = house.wait_for_proposal(terminal, agent, "keep.txt");
     house.reject(&proposal);
-    terminal.wait_until("the end of the question", |screen| !asks(screen));
-    house.wait_for_prompt(terminal);
-    house.wait_for_no_proposals();
-    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
+    story::nothing_is_changed(house, terminal);
 }
 
 fn terminal_accept(house: &Household, terminal: &mut Terminal, agent: Agent) {
     let text = "decided in the terminal\n";
-    let call = Call::write(house.path("terminal.txt"), text);
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "terminal.txt", text);
     house.wait_for_proposal(terminal, agent, "terminal.txt");
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
+    story::yes_in_the_terminal(terminal);
     house.wait_for_file(terminal, "terminal.txt", text);
     house.wait_until_done(terminal, &mark);
     house.wait_for_no_proposals();
 }
 
 fn terminal_reject(house: &Household, terminal: &mut Terminal, agent: Agent) {
-    let call = Call::write(house.path("refused.txt"), "never written\n");
-    house.ask(terminal, vec![vec![call]]);
+    house.ask_to_create(terminal, "refused.txt", "never written\n");
     house.wait_for_proposal(terminal, agent, "refused.txt");
     terminal.wait_until("the question", asks);
     terminal.press(Key::Escape);
@@ -163,21 +134,10 @@ fn terminal_reject(house: &Household, terminal: &mut Terminal, agent: Agent) {
 }
 
 fn quit_with_a_diff_open(house: &Household, mut terminal: Terminal, agent: Agent) {
-    let call = Call::write(house.path("abandoned.txt"), "never written\n");
-    house.ask(&mut terminal, vec![vec![call]]);
+    house.ask_to_create(&mut terminal, "abandoned.txt", "never written\n");
     house.wait_for_proposal(&terminal, agent, "abandoned.txt");
     terminal.quit();
     house.wait_for_no_proposals();
-    wait_for(
-        "the end of the stream",
-        || {
-            house
-                .sessions()
-                .iter()
-                .all(|it| it["streaming"] == false)
-                .then_some(())
-        },
-        || format!("{:?}", house.sessions()),
-    );
+    story::no_stream_is_left(house);
     assert_eq!(house.read("abandoned.txt"), None);
 }

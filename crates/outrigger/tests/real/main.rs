@@ -22,11 +22,20 @@ mod page;
 mod restarts;
 mod several;
 mod stock;
+mod story;
+mod talks;
 mod versions;
 mod vim;
 
+use testkit::{Clients, Household};
+
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_outrigger");
+
+/// A person's machine; `None` if there are no agents to put on it.
+fn household() -> Option<Household> {
+    Some(Household::new(PROGRAM, &Clients::find()?))
+}
 
 /// Whether the agent asks its question in the terminal.
 fn asks(screen: &str) -> bool {

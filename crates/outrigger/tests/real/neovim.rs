@@ -2,6 +2,7 @@
 //!
 //! Everything is tried in the oldest Neovim that the plugin supports and in a newer one.
 
+mod chat;
 mod lives;
 mod nvim;
 mod reviews;

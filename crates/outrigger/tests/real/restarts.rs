@@ -161,10 +161,7 @@ fn reconnected(house: &Household, terminal: &Terminal, proposal: &Proposal) -> V
 
 /// The token that the companion gave to `agent`, from its own record.
 fn token(house: &Household, agent: Agent) -> String {
-    let companions = house.home().join(".local/state/outrigger/companions");
-    let record = fs::read_dir(companions).unwrap().next().unwrap().unwrap();
-    let record = fs::read(record.path().join("companion.json")).unwrap();
-    let record: Value = serde_json::from_slice(&record).unwrap();
+    let record = house.record();
     let tokens = record["tokens"].as_array().unwrap();
     let pair = tokens.iter().find(|pair| pair[0] == agent.name()).unwrap();
     pair[1].as_str().unwrap().to_owned()

@@ -1,9 +1,9 @@
 //! An old, a middle and the newest published version of each agent, by their own connection code.
 
 use serde_json::{Value, json};
-use testkit::{Agent, Clients, Household, IdeClient, Start, wait_for};
+use testkit::{Agent, Clients, Household, IdeClient, Start};
 
-use crate::PROGRAM;
+use crate::{PROGRAM, story};
 
 /// Finds the file the companion writes for the process that started it, and nothing else.
 #[test]
@@ -108,15 +108,5 @@ fn speaks(set: &str, agent: Agent, start: Start) {
     assert_eq!(client.status(), "connected", "{client}");
 
     client.disconnect();
-    wait_for(
-        "the end of the stream",
-        || {
-            house
-                .sessions()
-                .iter()
-                .all(|it| it["streaming"] == false)
-                .then_some(())
-        },
-        || format!("{:?}\n{client}", house.sessions()),
-    );
+    story::no_stream_is_left(&house);
 }

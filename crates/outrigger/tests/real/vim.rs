@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::{Agent, Call, Clients, Household, Terminal, wait_for};
+use testkit::{Agent, Clients, Household, Terminal};
 
-use crate::editor::discovery_files;
-use crate::{PROGRAM, asks};
+use crate::editor::{discovery_files, nothing_is_left};
+use crate::story::{self, Orphan};
+use crate::{asks, household};
 
 #[test]
 fn vim_decides_for_qwen() {
@@ -21,10 +22,9 @@ fn vim_decides_for_gemini() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_in_vim(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "first line\nsecond line\nthird line\n");
     let mut vim = start(&house, &["hello.txt"]);
     let mut terminal = house.start_connected(agent);
@@ -43,7 +43,7 @@ fn decide_in_vim(agent: Agent) {
     terminal.quit();
     vim.type_keys(":qa!\r");
     vim.ended();
-    no_discovery_files(&house);
+    nothing_is_left(&house);
 }
 
 /// Edits of every kind first, so that what is selected shows whether the texts are still the same.
@@ -62,10 +62,10 @@ fn selection_outlives_the_step_into_a_terminal(
     vim.wait_until("the edits", |screen| screen.contains("THIRD"));
     vim.type_keys("ggVG");
     let text = "typed and not saved\nsecond line\nTHIRD 🙂 line\nsecond line";
-    selected(house, vim, text);
+    story::selected(house, vim, text);
     vim.type_keys("\x17jecho in-$((1+1))-again\r");
     vim.wait_until("the terminal", |screen| screen.contains("in-2-again"));
-    selected(house, vim, text);
+    story::selected(house, vim, text);
 
     let mark = house.ask(terminal, vec![]);
     house.wait_until_done(terminal, &mark);
@@ -82,10 +82,7 @@ fn accept_while_the_person_is_in_a_terminal(
     terminal: &mut Terminal,
 ) {
     let text = "line one\nline two\n";
-    let mark = house.ask(
-        terminal,
-        vec![vec![Call::write(house.path("new.txt"), text)]],
-    );
+    let mark = house.ask_to_create(terminal, "new.txt", text);
     vim.wait_until("the tab page", |screen| screen.contains("/new.txt"));
     vim.type_keys("echo still-$((1+1))-here\r");
     vim.wait_until("the terminal", |screen| screen.contains("still-2-here"));
@@ -102,43 +99,23 @@ fn accept_while_the_person_is_in_a_terminal(
 }
 
 fn accept_edited_with_odd_bytes(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
-    house.write("odd.txt", "\u{feff}first\r\nold words\r\nlast");
+    story::write_odd_bytes(house);
     vim.type_keys(":edit odd.txt\r");
-    let path = house.path("odd.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "old words", "new words")],
-    ];
-    let mark = house.ask(terminal, turns);
+    let mark = story::change_of_odd_bytes(house, terminal);
     vim.wait_until("the diff", |screen| screen.contains("new words"));
     vim.type_keys("ccother words\x1b:w\r");
-    let wanted = "\u{feff}first\r\nother words\r\nlast";
-    house.wait_for_file(terminal, "odd.txt", wanted);
-    house.wait_until_done(terminal, &mark);
+    story::odd_bytes_are_edited(house, terminal, &mark);
     vim.wait_until("the file, loaded again", |screen| {
         screen.contains("odd.txt [outrigger: 1]") && screen.contains("other words")
     });
 }
 
 fn accept_one_hunk(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
-    let poem = |third: &str, seventeenth: &str| -> String {
-        (1..=20)
-            .map(|number| match number {
-                3 => format!("{third}\n"),
-                17 => format!("{seventeenth}\n"),
-                _ => format!("line {number}\n"),
-            })
-            .collect()
-    };
-    house.write("poem.txt", poem("third", "seventeenth"));
-    let path = house.path("poem.txt");
-    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
-    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    let mark = story::two_changes(house, terminal);
     vim.wait_until("the diff", |screen| screen.contains("SEVENTEENTH"));
     // The cursor is on the first hunk.
     vim.type_keys("do:w\r");
-    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
-    house.wait_until_done(terminal, &mark);
+    story::second_change_is_made(house, terminal, &mark);
     put_away(vim);
 }
 
@@ -148,8 +125,7 @@ fn nothing_is_taken_from_somebody_who_types(
     terminal: &mut Terminal,
 ) {
     vim.type_keys(":edit! hello.txt\rggOtyped ");
-    let call = Call::write(house.path("quiet.txt"), "quiet\n");
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "quiet.txt", "quiet\n");
     vim.wait_until("the tab page", |screen| screen.contains("/quiet.txt"));
     vim.type_keys("without a break\x1b");
     vim.wait_until("what was typed", |screen| {
@@ -171,37 +147,23 @@ fn file_changed_on_disk(
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let (theirs, proposed) = ("changed by somebody else\n", "as the agent wants it\n");
-    house.write("moving.txt", "as the agent read it\n");
-    let path = house.path("moving.txt");
-    let turns = vec![vec![Call::read(&path)], vec![Call::write(&path, proposed)]];
-    let mark = house.ask(terminal, turns);
+    let mark = story::change_of_a_moving_file(house, terminal);
     vim.wait_until("the diff", |screen| {
         screen.contains("as the agent wants it")
     });
-    house.write("moving.txt", theirs);
+    story::file_moves(house);
     vim.type_keys(":w\r");
     vim.wait_until("the refusal", |screen| {
         screen.contains("has changed on disk")
     });
     vim.type_keys(":w!\r");
-    house.wait_until_done(terminal, &mark);
-    let after = match agent {
-        Agent::Qwen => theirs,
-        Agent::Gemini => proposed,
-    };
-    house.wait_for_file(terminal, "moving.txt", after);
+    story::moving_file_is_written(house, terminal, agent, &mark);
     put_away(vim);
 }
 
 fn unsaved_changes(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
     vim.type_keys(":edit! hello.txt\rggOMINE\x1b");
-    let path = house.path("hello.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "second", "SECOND")],
-    ];
-    let mark = house.ask(terminal, turns);
+    let mark = house.ask_to_edit(terminal, "hello.txt", "second", "SECOND");
     vim.wait_until("the diff with a warning", |screen| {
         screen.contains("not saved") && screen.contains("MINE") && screen.contains("SECOND")
     });
@@ -220,59 +182,39 @@ fn unsaved_changes(house: &Household, vim: &mut Terminal, terminal: &mut Termina
     put_away(vim);
 }
 
-/// The person says yes in the terminal, and the agent takes its proposal back. Gemini CLI writes
-/// what the editor says the text is by now; Qwen Code does not wait for that and writes its own.
 fn answer_in_the_terminal(
     house: &Household,
     vim: &mut Terminal,
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let call = Call::write(house.path("terminal.txt"), "as the agent wants it\n");
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = story::change_for_the_terminal(house, terminal);
     vim.wait_until("the diff", |screen| {
         screen.contains("as the agent wants it")
     });
     vim.type_keys("cctyped in Vim\x1b");
     vim.wait_until("the edit", |screen| screen.contains("typed in Vim"));
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
-    house.wait_until_done(terminal, &mark);
-    let written = match agent {
-        Agent::Qwen => "as the agent wants it\n",
-        Agent::Gemini => "typed in Vim\n",
-    };
-    house.wait_for_file(terminal, "terminal.txt", written);
+    story::yes_in_the_terminal(terminal);
+    story::terminal_has_decided(house, terminal, agent, &mark, "typed in Vim\n");
     put_away(vim);
 }
 
 fn reject(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
-    house.write("keep.txt", "as it was\n");
-    let path = house.path("keep.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "as it was", "something else")],
-    ];
-    house.ask(terminal, turns);
+    story::unwanted_change(house, terminal);
     vim.wait_until("the diff", |screen| screen.contains("something else"));
     vim.type_keys(":q\r");
-    terminal.wait_until("the end of the question", |screen| !asks(screen));
-    house.wait_for_prompt(terminal);
-    house.wait_for_no_proposals();
+    story::nothing_is_changed(house, terminal);
     put_away(vim);
-    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
 }
 
 #[test]
 fn vim_starts_the_companion_again_and_keeps_the_diff() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut vim = start(&house, &[]);
     let mut terminal = house.start_connected(Agent::Qwen);
-    let call = Call::write(house.path("crash.txt"), "as the agent wants it\n");
-    house.ask(&mut terminal, vec![vec![call]]);
+    house.ask_to_create(&mut terminal, "crash.txt", "as the agent wants it\n");
     vim.wait_until("the diff", |screen| {
         screen.contains("as the agent wants it")
     });
@@ -281,18 +223,12 @@ fn vim_starts_the_companion_again_and_keeps_the_diff() {
         screen.contains("typed before the crash")
     });
     terminal.wait_until("the question", asks);
-    let before = house.served_by().unwrap();
-    let mut kill = Command::new("kill");
-    assert!(
-        kill.args(["-9", &before.to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let second = another_companion(&house, &vim, before);
+    let second = story::another_companion(&house, &vim);
+    proposal_is_known(&vim);
     house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
     vim.type_keys(":Outrigger restart\r");
-    another_companion(&house, &vim, second);
+    story::companion_after(&house, &vim, second);
+    proposal_is_known(&vim);
     house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
     vim.type_keys(":Outrigger log\r");
     vim.wait_until("the news", |screen| screen.contains("is started again"));
@@ -303,25 +239,19 @@ fn vim_starts_the_companion_again_and_keeps_the_diff() {
 
 #[test]
 fn nothing_is_left_of_a_vim_that_was_killed() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut vim = start(&house, &[]);
     let mut terminal = house.start_connected(Agent::Gemini);
-    let text = "decided in the terminal\n";
-    let call = Call::write(house.path("orphan.txt"), text);
-    let mark = house.ask(&mut terminal, vec![vec![call]]);
+    let orphan = Orphan::propose(&house, &mut terminal);
     vim.wait_until("the diff", |screen| {
-        screen.contains("decided in the terminal")
+        screen.contains(Orphan::TEXT.trim_end())
     });
     assert!(!discovery_files(&house).is_empty());
     vim.kill();
-    no_discovery_files(&house);
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
-    house.wait_for_file(&terminal, "orphan.txt", text);
-    house.wait_until_done(&terminal, &mark);
+    nothing_is_left(&house);
+    orphan.decide_in(&house, &mut terminal);
 }
 
 #[test]
@@ -353,10 +283,9 @@ fn vim_without_the_program_says_so_once() {
 
 #[test]
 fn the_plugin_passes_its_own_tests() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let report = house.path("report");
     let mut environment = house.environment();
     environment.push(("OUTRIGGER_TEST_REPORT".into(), report.display().to_string()));
@@ -406,16 +335,6 @@ fn plugin() -> PathBuf {
     plugin.canonicalize().unwrap()
 }
 
-/// Waits until agents see exactly as much selected as `text` has.
-fn selected(house: &Household, vim: &Terminal, text: &str) {
-    let length = u64::try_from(text.chars().count()).unwrap();
-    wait_for(
-        "the selection in what agents see",
-        || (house.status()["files"][0]["selected"] == length).then_some(()),
-        || format!("{length} expected, {}\n{vim}", house.status()),
-    );
-}
-
 /// Waits until no diff is on the screen.
 fn put_away(vim: &Terminal) {
     vim.wait_until("the end of the diff", |screen| {
@@ -423,24 +342,9 @@ fn put_away(vim: &Terminal) {
     });
 }
 
-/// Waits until another process than `before` is the companion, and Vim knows of its proposal.
-fn another_companion(house: &Household, vim: &Terminal, before: u32) -> u32 {
-    let process = wait_for(
-        "another companion",
-        || house.served_by().filter(|process| *process != before),
-        || vim.to_string(),
-    );
+/// Waits until Vim knows of the proposal.
+fn proposal_is_known(vim: &Terminal) {
     vim.wait_until("the proposal in the status line", |screen| {
         screen.contains("1 pending]")
     });
-    process
-}
-
-/// Waits until agents find nothing any more.
-fn no_discovery_files(house: &Household) {
-    wait_for(
-        "the end of the discovery files",
-        || discovery_files(house).is_empty().then_some(()),
-        || format!("{:?}", discovery_files(house)),
-    );
 }

@@ -12,6 +12,28 @@ local PAUSE = 600
 
 local pressed = 0
 
+--- How often to look whether the person may be interrupted, in milliseconds.
+local GLANCE = 200
+
+--- Returns what calls `look` soon, and then again and again for as long as it returns true.
+function M.watcher(look)
+  local looking = false
+  local function glance()
+    looking = false
+    -- What is asked for while it looks counts as well.
+    if look() and not looking then
+      looking = true
+      vim.defer_fn(glance, GLANCE)
+    end
+  end
+  return function()
+    if not looking then
+      looking = true
+      vim.schedule(glance)
+    end
+  end
+end
+
 --- Listens for keys from now on.
 function M.listen()
   vim.on_key(function()

@@ -92,6 +92,7 @@ end
 local function ready(_, params)
   facts.port = params.port
   environment.set(params.environment)
+  chat.resume()
   event.fire("OutriggerReady", { port = params.port })
 end
 

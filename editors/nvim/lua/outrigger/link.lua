@@ -34,14 +34,10 @@ function M.notify(method, params)
   end
 end
 
---- Asks something. `done` gets the result; a failure is told to the person and given to `failed`.
+--- Asks something. `done` gets the result, and `failed` why there is none; without it the person is
+--- told.
 function M.request(method, params, done, failed)
-  local function fail(why)
-    message.warn(why)
-    if failed then
-      failed()
-    end
-  end
+  local fail = failed or message.warn
   if not client then
     return fail("it is not running; see :Outrigger start")
   end

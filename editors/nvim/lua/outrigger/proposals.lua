@@ -12,8 +12,6 @@ local uv = vim.uv or vim.loop
 
 local M = {}
 
---- How often to look whether the person may be interrupted, in milliseconds.
-local GLANCE = 200
 --- How long a proposal waits for the person to be free before they are told, in milliseconds.
 local BEFORE_TELLING = 1000
 --- How long an agent may take to write what was accepted.
@@ -23,7 +21,6 @@ local WRITING = 20 * 1000
 --- `review` while it is on the screen; `told` once the person knows of it; `aside` if they have seen
 --- it and gone on; `decided` once they have decided.
 local pending = {}
-local glancing = false
 --- What the person had made of proposals when the companion died, by number.
 local drafts = {}
 
@@ -80,7 +77,8 @@ local function decide(it, verdict)
   if verdict.accepted then
     reload(it.proposal.path)
   end
-  link.request("outrigger/proposal/verdict", verdict, nil, function()
+  link.request("outrigger/proposal/verdict", verdict, nil, function(why)
+    message.warn(why)
     it.decided = false
     if it.review then
       it.review:undecided()
@@ -123,27 +121,26 @@ local function bring(it)
 end
 
 --- Brings the next proposal to the front, now or when the person is free.
-local function next_one()
-  glancing = false
+local next_one = attention.watcher(function()
   if shown() then
-    return
+    return false
   end
+  local again = false
   for _, it in ipairs(pending) do
     if not it.aside and not it.decided then
       if attention.is_free() then
-        return bring(it)
+        bring(it)
+        return false
       end
       if not it.told and uv.now() - it.came >= BEFORE_TELLING then
         it.told = true
         message.info(describe(it) .. " (:Outrigger show)")
       end
-      if not glancing then
-        glancing = true
-        vim.defer_fn(next_one, GLANCE)
-      end
+      again = true
     end
   end
-end
+  return again
+end)
 
 --- A proposal came; says that it will be shown.
 function M.open(proposal)
@@ -155,10 +152,7 @@ function M.open(proposal)
   local it = { proposal = proposal, came = uv.now() }
   table.insert(pending, it)
   event.fire("OutriggerProposalOpened", facts(it))
-  if not glancing then
-    glancing = true
-    vim.schedule(next_one)
-  end
+  next_one()
   return { opened = true }
 end
 
@@ -172,10 +166,7 @@ function M.close(id)
     put_away(it)
     drafts[id] = nil
     event.fire("OutriggerProposalClosed", facts(it))
-    if not glancing then
-      glancing = true
-      vim.schedule(next_one)
-    end
+    next_one()
   end
   return answer
 end

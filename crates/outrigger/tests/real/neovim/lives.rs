@@ -4,12 +4,12 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use testkit::{Agent, Call, Clients, Household, run_to_end, wait_for};
+use testkit::{Agent, Household, run_to_end, wait_for};
 
 use super::nvim::Neovim;
 use super::{NEW, OLD};
 use crate::editor::discovery_files;
-use crate::{PROGRAM, asks};
+use crate::{PROGRAM, asks, household};
 
 #[test]
 fn a_companion_that_dies_comes_back_in_an_old_neovim() {
@@ -49,15 +49,13 @@ fn a_new_neovim_says_what_is_wrong() {
 }
 
 fn companion_killed(agent: Agent, which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "hello\n");
     let mut neovim = Neovim::start(&house, which, &["hello.txt"]);
     let mut terminal = house.start_connected(agent);
-    let call = Call::write(house.path("crash.txt"), "proposed before the crash\n");
-    house.ask(&mut terminal, vec![vec![call]]);
+    house.ask_to_create(&mut terminal, "crash.txt", "proposed before the crash\n");
     neovim.wait_for_review("crash.txt");
     // By the time that it asks, it has heard that the diff is open.
     terminal.wait_until("the question", asks);
@@ -88,10 +86,9 @@ fn companion_killed(agent: Agent, which: usize) {
 }
 
 fn neovim_ends(which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "hello\n");
     let mut first = Neovim::start(&house, which, &["hello.txt"]);
     let mine = companion(&house);
@@ -122,10 +119,9 @@ fn neovim_ends(which: usize) {
 }
 
 fn suspended(which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "hello\n");
     let mut neovim = Neovim::start_in_a_shell(&house, which, &["hello.txt"]);
     neovim.wait_for_ready();
@@ -146,10 +142,9 @@ fn suspended(which: usize) {
 }
 
 fn says_what_is_wrong(which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "hello\n");
     let mut neovim = Neovim::start(&house, which, &["hello.txt"]);
     neovim.command("checkhealth outrigger");
@@ -176,6 +171,11 @@ fn says_what_is_wrong(which: usize) {
     neovim.command("help :Outrigger");
     assert_eq!(neovim.eval("expand('%:t')"), "outrigger.txt");
     neovim.command("quit");
+    // Nobody has switched on conversations here.
+    neovim.keys(":Outrigger chat\r");
+    neovim.wait_until("the advice", |it| {
+        it.terminal.screen().contains("are switched off")
+    });
     drop(neovim);
 
     // Each of these is told once, and is in the health report.

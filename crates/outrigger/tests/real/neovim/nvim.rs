@@ -15,6 +15,8 @@ pub(super) const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../edit
 /// A running Neovim. Dropping it ends it.
 pub(super) struct Neovim {
     pub(super) terminal: Terminal,
+    /// Which of the two it is.
+    pub(super) which: usize,
     program: PathBuf,
     socket: PathBuf,
     home: PathBuf,
@@ -75,6 +77,7 @@ impl Neovim {
         command.extend(arguments);
         let this = Self {
             terminal: start(&command),
+            which,
             program: program.clone(),
             socket: socket.clone(),
             home: house.home(),
@@ -177,5 +180,14 @@ impl Display for Neovim {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = self.program.display();
         write!(f, "{name}\n{}", self.terminal)
+    }
+}
+
+impl Drop for Neovim {
+    fn drop(&mut self) {
+        // A question that it does not answer may be due to what is on its screen.
+        if std::thread::panicking() {
+            eprintln!("{self}");
+        }
     }
 }

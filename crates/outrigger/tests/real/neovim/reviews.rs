@@ -3,11 +3,11 @@
 use std::fs;
 
 use serde_json::json;
-use testkit::{Agent, Call, Clients, Household, IdeClient, Start, Terminal, wait_for};
+use testkit::{Agent, Household, IdeClient, Start, Terminal};
 
 use super::nvim::Neovim;
 use super::{NEW, OLD};
-use crate::{PROGRAM, asks};
+use crate::{household, story};
 
 #[test]
 fn qwen_is_decided_in_an_old_neovim() {
@@ -61,10 +61,9 @@ fn unsaved_changes_are_never_lost_in_a_new_neovim() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_in_neovim(agent: Agent, which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "one\ntwo SELECTED-WORDS 🙂 here\nthree\n");
     let mut neovim = Neovim::start(&house, which, &["hello.txt"]);
     let mut terminal = house.start_connected(agent);
@@ -83,14 +82,9 @@ fn see_the_selection_and_accept(house: &Household, neovim: &mut Neovim, terminal
     neovim.keys("gg/SELECTED\rv$h\u{17}ji");
     neovim.wait_for("mode()", "t");
     let selected = "SELECTED-WORDS 🙂 here";
-    wait_for(
-        "the selection in what agents see",
-        || (house.status()["files"][0]["selected"] == selected.chars().count()).then_some(()),
-        || format!("{}\n{neovim}", house.status()),
-    );
+    story::selected(house, neovim, selected);
     let text = "line one\nline two\n";
-    let call = Call::write(house.path("new.txt"), text);
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(terminal, "new.txt", text);
     let request = &house.model.requests_containing(&mark)[0].to_string();
     for part in ["hello.txt", selected] {
         assert!(request.contains(part), "no {part} in {request}");
@@ -121,14 +115,10 @@ fn see_the_selection_and_accept(house: &Household, neovim: &mut Neovim, terminal
 }
 
 fn accept_edited(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
-    let path = house.path("edited.py");
-    fs::write(&path, "as = 'it was'\n").unwrap();
+    house.write("edited.py", "as = 'it was'\n");
     neovim.command("edit edited.py");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::write(&path, "as = 'the agent wants it'\n")],
-    ];
-    let mark = house.ask(terminal, turns);
+    let proposed = "as = 'the agent wants it'\n";
+    let mark = house.ask_to_rewrite(terminal, "edited.py", proposed);
     neovim.wait_for_review("edited.py");
     assert_eq!(neovim.eval("&filetype"), "python");
     neovim.keys("ccas = 'THE PERSON wants it'\u{1b}:w\r");
@@ -142,75 +132,43 @@ fn accept_edited(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal
 }
 
 fn accept_one_hunk(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
-    let poem = |third: &str, seventeenth: &str| -> String {
-        (1..=20)
-            .map(|number| match number {
-                3 => format!("{third}\n"),
-                17 => format!("{seventeenth}\n"),
-                _ => format!("line {number}\n"),
-            })
-            .collect()
-    };
-    house.write("poem.txt", poem("third", "seventeenth"));
-    let path = house.path("poem.txt");
-    let write = Call::write(&path, &poem("THIRD", "SEVENTEENTH"));
-    let mark = house.ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
+    let mark = story::two_changes(house, terminal);
     neovim.wait_for_review("poem.txt");
     assert_eq!(neovim.eval("getline('.')"), "THIRD");
     neovim.keys("do");
     neovim.wait_for("getline(3)", "third");
     neovim.keys(":w\r");
-    house.wait_for_file(terminal, "poem.txt", poem("third", "SEVENTEENTH"));
-    house.wait_until_done(terminal, &mark);
+    story::second_change_is_made(house, terminal, &mark);
     neovim.wait_until_back_in("edited.py");
 }
 
-/// The person says yes in the terminal, and the agent takes its proposal back. Gemini CLI writes
-/// what the editor says the text is by now; Qwen Code does not wait for that and writes its own.
 fn answer_in_the_terminal(
     house: &Household,
     neovim: &mut Neovim,
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let (own, typed) = ("as the agent wants it\n", "typed in the editor\n");
-    let call = Call::write(house.path("terminal.txt"), own);
-    let mark = house.ask(terminal, vec![vec![call]]);
+    let typed = "typed in the editor\n";
+    let mark = story::change_for_the_terminal(house, terminal);
     neovim.wait_for_review("terminal.txt");
     neovim.keys("cctyped in the editor\u{1b}");
     neovim.wait_for("getline(1) . mode()", "typed in the editorn");
-    terminal.wait_until("the question", asks);
-    terminal.choose(1);
-    house.wait_until_done(terminal, &mark);
-    let written = match agent {
-        Agent::Qwen => own,
-        Agent::Gemini => typed,
-    };
-    house.wait_for_file(terminal, "terminal.txt", written);
+    story::yes_in_the_terminal(terminal);
+    story::terminal_has_decided(house, terminal, agent, &mark, typed);
     neovim.wait_until_back_in("edited.py");
 }
 
 fn reject(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
-    house.write("keep.txt", "as it was\n");
-    let path = house.path("keep.txt");
-    let turns = vec![
-        vec![Call::read(&path)],
-        vec![Call::edit(&path, "as it was", "something else")],
-    ];
-    house.ask(terminal, turns);
+    story::unwanted_change(house, terminal);
     neovim.wait_for_review("keep.txt");
     neovim.keys(":q\r");
-    terminal.wait_until("the end of the question", |screen| !asks(screen));
-    house.wait_for_prompt(terminal);
-    house.wait_for_no_proposals();
+    story::nothing_is_changed(house, terminal);
     neovim.wait_until_back_in("edited.py");
-    assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
 }
 
 /// A Neovim, and the connection of an agent that asks what the test tells it to.
 fn with_client(which: usize) -> Option<(Household, Neovim, IdeClient)> {
-    let clients = Clients::find()?;
-    let house = Household::new(PROGRAM, &clients);
+    let house = household()?;
     house.write("hello.txt", "hello\n");
     let neovim = Neovim::start(&house, which, &["hello.txt"]);
     let client = connect(&house, Agent::Gemini);

@@ -1,10 +1,10 @@
 //! An agent in Neovim's own terminal.
 
-use testkit::{Agent, Call, Clients, Household};
+use testkit::Agent;
 
 use super::nvim::Neovim;
 use super::{NEW, OLD};
-use crate::PROGRAM;
+use crate::{asks, household};
 
 #[test]
 fn qwen_runs_in_the_terminal_of_a_new_neovim() {
@@ -17,10 +17,9 @@ fn gemini_runs_in_the_terminal_of_an_old_neovim() {
 }
 
 fn agent_in_the_terminal(agent: Agent, which: usize) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     house.write("hello.txt", "hello\n");
     let environment = house.environment_for(agent);
     let mut neovim = Neovim::start_bare(&house, which, &["hello.txt"], environment);
@@ -34,11 +33,10 @@ fn agent_in_the_terminal(agent: Agent, which: usize) {
     neovim.wait_for("mode()", "t");
     house.wait_for_session(&neovim.terminal, agent);
     let text = "from the agent in the terminal\n";
-    let call = Call::write(house.path("inside.txt"), text);
-    let mark = house.ask(&mut neovim.terminal, vec![vec![call]]);
+    let mark = house.ask_to_create(&mut neovim.terminal, "inside.txt", text);
     house.wait_for_proposal(&neovim, agent, "inside.txt");
     // The agent asks in its terminal, where the person is, and keeps it.
-    neovim.terminal.wait_until("the question", crate::asks);
+    neovim.terminal.wait_until("the question", asks);
     neovim.wait_until("the news", |it| it.messages().contains(":Outrigger show"));
     assert_eq!(neovim.eval("mode() . tabpagenr('$')"), "t2");
 

@@ -1,0 +1,39 @@
+//! The package's own tests, in Emacs Lisp.
+
+use std::process::Command;
+
+use testkit::{Clients, Household, run_to_end};
+
+use super::driver::package;
+use crate::PROGRAM;
+
+#[test]
+fn the_package_passes_its_own_tests() {
+    let tests = ["-l", "outrigger-tests", "-l", "outrigger-chat-tests"];
+    let run = ["-f", "ert-run-tests-batch-and-exit"];
+    run_batch(&[&tests[..], &run].concat());
+}
+
+#[test]
+fn the_package_is_fit_for_an_archive() {
+    run_batch(&["-l", "outrigger-lint", "-f", "outrigger-lint"]);
+}
+
+/// Runs Emacs without a screen, with the package and its tests to be loaded.
+fn run_batch(arguments: &[&str]) {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::new(PROGRAM, &clients);
+    let mut emacs = Command::new("emacs");
+    emacs.arg("--batch");
+    emacs.arg("-L").arg(package());
+    emacs.arg("-L").arg(package().join("test"));
+    emacs.args(arguments).current_dir(house.workspace());
+    emacs.env_clear().envs(house.environment());
+    emacs.env("OUTRIGGER_PROGRAM", PROGRAM);
+    let output = run_to_end(&mut emacs, "");
+    let report = String::from_utf8_lossy(&output.stderr);
+    println!("{report}");
+    assert!(output.status.success(), "{}", output.status);
+}

@@ -1,0 +1,231 @@
+;;; outrigger-chat-tests.el --- Tests of conversations  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Conversations with a daemon, as the companion tells them.
+
+;;; Code:
+
+(require 'outrigger-tests)
+
+(defun outrigger-chat-tests--hear (what &rest params)
+  "Let the only link hear WHAT of the daemon, with PARAMS."
+  (outrigger-link-handle (car outrigger-links) (intern (concat "outrigger/daemon/" what)) params))
+
+(defun outrigger-chat-tests--change (change &rest params)
+  "Let the only link hear of CHANGE, with PARAMS."
+  (apply #'outrigger-chat-tests--hear "change" :change change params))
+
+(defun outrigger-chat-tests--said (id speaker text)
+  "Return entry ID: SPEAKER said TEXT."
+  (list :id id :kind "said" :speaker speaker :text text))
+
+(defun outrigger-chat-tests--all (entries &optional status requests)
+  "Let the only link hear of ENTRIES and REQUESTS.
+STATUS goes before the usual one."
+  (outrigger-chat-tests--hear
+   "all" :shortened :json-false :requests (vconcat requests) :entries (vconcat entries)
+   :status `(,@status :connection (:state "live") :title "Tea" :busy :json-false
+             :place (:machine "elm" :workspace (:daemonPath "/w"))
+             :model "m" :mode "plan" :models [(:id "m" :name "M") (:id "n" :name "N")])))
+
+(defmacro outrigger-chat-tests--conversing (&rest body)
+  "Run BODY in a conversation, in its buffer."
+  (declare (indent 0) (debug t))
+  `(outrigger-tests--listening
+     (outrigger-chat)
+     (let ((buffer (outrigger-chat--find (car outrigger-links))))
+       (unwind-protect
+           (with-current-buffer buffer
+             (outrigger-chat-tests--all nil)
+             ,@body)
+         (when (buffer-live-p buffer)
+           (kill-buffer buffer))))))
+
+(defconst outrigger-chat-tests--head
+  "Tea\nFiles, tools, MCP servers and credentials are those of elm:/w.\n\n")
+
+(defun outrigger-chat-tests--text ()
+  "Return everything below the head."
+  (string-remove-prefix outrigger-chat-tests--head
+                        (buffer-substring-no-properties (point-min) (point-max))))
+
+(ert-deftest outrigger-chat-tests-a-conversation-is-put-together ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all (list (outrigger-chat-tests--said 1 "me" "hello")
+                                     (outrigger-chat-tests--said 2 "agent" "Hi ")))
+    (outrigger-chat-tests--change "append" :id 2 :text "there")
+    (dolist (status '("in_progress" "completed"))
+      (outrigger-chat-tests--change
+       "put" :entry `(:id 3 :kind "tool"
+                      :tool (:id "t" :title "Shell" :status ,status :command "ls" :files []))))
+    (outrigger-chat-tests--change
+     "put" :entry '(:id 4 :kind "plan" :steps [(:text "tea" :status "completed") (:text "milk")]))
+    (outrigger-chat-tests--change "put" :entry '(:id 5 :kind "ended" :how "cancelled"))
+    (should (equal (outrigger-chat-tests--text)
+                   (concat "You\nhello\n\nAgent\nHi there\n\n▸ Shell ls: completed\n  $ ls\n\n"
+                           "Plan\n- [x] tea\n- [ ] milk\n\n-- the turn was cancelled --\n\n")))
+    (should (equal (outrigger-chat--header) " connected  elm:/w  m, plan"))
+    (outrigger-chat-tests--change "shorten" :first 5)
+    (outrigger-chat-tests--change "put" :entry (outrigger-chat-tests--said 6 "agent" "more"))
+    (outrigger-chat-tests--change "append" :id 6 :text "\nand more")
+    (should (string-suffix-p (concat "-- what was said before is not kept --\n\n"
+                                     "-- the turn was cancelled --\n\nAgent\nmore\nand more\n\n")
+                             (buffer-string)))
+    (outrigger-chat-tests--change "clear")
+    (should (equal (outrigger-chat-tests--text) ""))))
+
+(ert-deftest outrigger-chat-tests-a-text-is-shown-and-not-obeyed ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all
+     (list (outrigger-chat-tests--said 1 "agent" "\e[2J \u202eevil\r\n%s"))
+     '(:title "one\ntwo" :model "100%b"))
+    (should (string-search "\e[2J <U+202E>evil\n%s\n" (buffer-string)))
+    (should (string-prefix-p "one two\n" (buffer-string)))
+    (should (string-search "100%%b" (outrigger-chat--header)))
+    (should buffer-read-only)))
+
+(ert-deftest outrigger-chat-tests-whoever-reads-is-not-disturbed ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all (list (outrigger-chat-tests--said 1 "me" "hello")
+                                     (outrigger-chat-tests--said 2 "agent" "Hi")))
+    (let ((window (get-buffer-window)))
+      (set-window-point window (point-max))
+      (outrigger-chat-tests--change "append" :id 2 :text " there")
+      (outrigger-chat-tests--change "put" :entry (outrigger-chat-tests--said 3 "agent" "?"))
+      (should (= (window-point window) (point-max)))
+      (set-window-point window 5)
+      (outrigger-chat-tests--change "append" :id 3 :text "!")
+      (should (= (window-point window) 5)))))
+
+(ert-deftest outrigger-chat-tests-an-append-changes-its-own-place-only ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all
+     (mapcar (lambda (id) (outrigger-chat-tests--said id "agent" "line")) (number-sequence 1 2000)))
+    (let (changed)
+      (add-hook 'after-change-functions (lambda (&rest change) (push change changed)) nil t)
+      (let ((end (point-max)))
+        (outrigger-chat-tests--change "append" :id 2000 :text " goes on")
+        (should (equal changed `((,(- end 2) ,(+ end 6) 0))))))))
+
+(ert-deftest outrigger-chat-tests-thoughts-are-folded ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all (list (outrigger-chat-tests--said 1 "thought" "hm")))
+    (outrigger-chat-tests--change "append" :id 1 :text "\nhm")
+    (should (equal (outrigger-chat-tests--text) "▸ Thinking\n  hm\n  hm\n\n"))
+    (goto-char (point-min))
+    (search-forward "Thinking")
+    (let ((hidden (lambda () (seq-filter (lambda (at) (invisible-p at))
+                                         (number-sequence (point-min) (1- (point-max)))))))
+      (should (= (length (funcall hidden)) (length "\n  hm\n  hm")))
+      (outrigger-transcript-toggle)
+      (should-not (funcall hidden))
+      (forward-line)
+      (outrigger-transcript-toggle)
+      (should (funcall hidden)))))
+
+(ert-deftest outrigger-chat-tests-trouble-and-requests-are-told-below ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all
+     nil '(:connection (:state "failed" :trouble "no_daemon" :why "none" :hint "run one")
+           :queue [(:prompt "p" :text "later")]))
+    (should (equal (outrigger-chat-tests--text)
+                   (concat "! none\n! run one\n! c tries again, or starts a daemon in this folder\n"
+                           "… later\n")))))
+
+(ert-deftest outrigger-chat-tests-what-is-written-is-said ()
+  (outrigger-chat-tests--conversing
+    (with-current-buffer (outrigger-prompt-buffer (car outrigger-links))
+      (insert "two\nlines\n")
+      (outrigger-prompt-send)
+      (should (equal (outrigger-tests--heard :outrigger/daemon/prompt)
+                     '((:text "two\nlines" :mentions t))))
+      (should (zerop (buffer-size)))
+      (should-error (outrigger-prompt-send) :type 'user-error)
+      (outrigger-prompt--restore (current-buffer) "again")
+      (outrigger-prompt--restore (current-buffer) "and again")
+      (should (equal (buffer-string) "again")))))
+
+(ert-deftest outrigger-chat-tests-files-and-commands-are-completed ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all nil '(:commands [["compress" "shortens it"] ["clear" nil]]))
+    (cl-letf (((symbol-function 'outrigger-link-call)
+               (lambda (&rest _) '(:files ["src/main.rs"]))))
+      (with-current-buffer (outrigger-prompt-buffer (car outrigger-links))
+        (pcase-dolist (`(,typed ,wanted)
+                       '(("look at @src" "look at @src/main.rs") ("/com" "/compress")
+                         ("and /com" "and /com")))
+          (erase-buffer)
+          (insert typed)
+          (completion-at-point)
+          (should (equal (buffer-string) wanted)))))))
+
+(defconst outrigger-chat-tests--leave
+  '(:request "r" :title "Run it?" :tool (:command "ls")
+    :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
+
+(defun outrigger-chat-tests--answers ()
+  "Return what was answered so far."
+  (outrigger-tests--heard :outrigger/daemon/answer))
+
+(ert-deftest outrigger-chat-tests-requests-are-answered-in-the-minibuffer ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--change
+     "requests" :requests (vector outrigger-chat-tests--leave
+                                  '(:request "e" :title "Edit" :proposal 3)))
+    (should (string-search "? Run it? (a)\n? Edit (" (buffer-string)))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (prompt choices &rest _)
+                 (should (equal prompt "Run it? (ls): "))
+                 (caar choices))))
+      (outrigger-chat-answer))
+    (should (equal (outrigger-chat-tests--answers) '((:request "r" :reply (:option "once")))))
+    (outrigger-chat-decline)
+    (should (equal (car (last (outrigger-chat-tests--answers)))
+                   '(:request "r" :reply "decline")))))
+
+(ert-deftest outrigger-chat-tests-nothing-is-decided-by-not-choosing ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--change "requests" :requests (vector outrigger-chat-tests--leave))
+    (dolist (read (list (lambda (&rest _) "")
+                        (lambda (&rest _) (signal 'quit nil))
+                        ;; Somebody else answers meanwhile.
+                        (lambda (&rest _)
+                          (with-current-buffer (outrigger-chat--find (car outrigger-links))
+                            (outrigger-chat-tests--change "requests" :requests []))
+                          "Yes")))
+      (cl-letf (((symbol-function 'completing-read) read))
+        (outrigger-chat-answer)))
+    (should-not (outrigger-chat-tests--answers))
+    (should-error (outrigger-chat-answer) :type 'user-error)))
+
+(ert-deftest outrigger-chat-tests-questions-take-one-answer-several-and-own-words ()
+  (outrigger-chat-tests--conversing
+    (let ((typed '("Tea" "Milk" "Tea" "Water, cold" "Tea" "")))
+      (outrigger-chat-tests--change
+       "requests"
+       :requests [(:request "q" :title "Asks" :tool (:id "t")
+                   :questions [(:question "Which?" :answers [["Tea" "hot"] ["Milk" nil]])
+                               (:question "What else?" :several t
+                                :answers [["Tea" "hot"] ["Milk" nil]])])])
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (pop typed))))
+        (outrigger-chat-answer))
+      (should (equal (outrigger-chat-tests--answers)
+                     '((:request "q" :reply (:answers [["Tea"] ["Milk" "Water, cold"]]))))))))
+
+(ert-deftest outrigger-chat-tests-an-edit-can-only-be-taken-as-it-is ()
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose link "one\n" "two\n" :editable :json-false)))
+      (with-current-buffer (outrigger-review-view review)
+        (should-not (string-search "drops" (outrigger-diff--header)))
+        (goto-char (point-min))
+        (diff-hunk-next)
+        (should-error (outrigger-diff-drop-hunk) :type 'user-error)
+        (should (buffer-local-value 'buffer-read-only (outrigger-review-proposed review)))
+        (outrigger-accept))
+      (should (equal (outrigger-tests--verdict) '(t nil))))))
+
+(provide 'outrigger-chat-tests)
+;;; outrigger-chat-tests.el ends here

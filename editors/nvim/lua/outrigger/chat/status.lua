@@ -1,0 +1,88 @@
+--- How a conversation stands, in words: for the line above it, its head and its tail.
+
+local entries = require("outrigger.chat.entries")
+
+local M = {}
+
+--- How a connection is, for people.
+local STATES = {
+  waiting = "waiting for the companion",
+  off = "not connected",
+  starting = "starting a daemon",
+  connecting = "connecting",
+  catchingUp = "catching up",
+  live = "connected",
+  reconnecting = "reconnecting",
+  lost = "connection lost",
+  failed = "not connected",
+}
+
+--- What to do when there is no connection.
+local ADVICE = ":Outrigger connect tries again, :Outrigger connect start runs a daemon in this folder"
+
+--- How it is, in a word or two.
+function M.state(status)
+  local state = status.connection.state
+  return STATES[state] or state
+end
+
+--- Which machine and folder the daemon works in.
+function M.place(status)
+  local place = status.place
+  return place and ("%s:%s"):format(place.machine or "this machine", place.workspace.daemonPath) or ""
+end
+
+--- What the agent is and does.
+function M.doing(status)
+  local words = { status.model }
+  table.insert(words, status.mode)
+  if status.usage and status.usage.size > 0 then
+    table.insert(words, ("%d%% used"):format(math.floor(100 * status.usage.used / status.usage.size)))
+  end
+  if status.busy then
+    table.insert(words, "working")
+  end
+  return table.concat(words, ", ")
+end
+
+--- What the conversation is called, and where it takes place.
+function M.head(status, shortened)
+  local lines = { "# " .. entries.line(status.title or "Conversation") }
+  if status.place then
+    local where = "Files, tools, MCP servers and credentials are those of %s."
+    table.insert(lines, where:format(entries.line(M.place(status))))
+  end
+  if shortened then
+    table.insert(lines, "— what was said before is not kept —")
+  end
+  table.insert(lines, "")
+  return lines
+end
+
+--- What is wrong or waits.
+function M.tail(status, requests)
+  local lines = {}
+  local connection = status.connection
+  if connection.why then
+    table.insert(lines, "! " .. entries.line(connection.why))
+    if connection.hint then
+      table.insert(lines, "! " .. entries.line(connection.hint))
+    end
+  end
+  if connection.trouble or connection.state == "lost" or connection.state == "off" then
+    table.insert(lines, "! " .. ADVICE)
+  end
+  for _, queued in ipairs(status.queue or {}) do
+    table.insert(lines, "… " .. entries.line(queued.text or "a prompt that waits"))
+  end
+  for _, request in ipairs(requests) do
+    local how = request.proposal and ":Outrigger show" or ":Outrigger answer"
+    table.insert(lines, ("? %s (%s)"):format(entries.line(request.title), how))
+  end
+  if #lines > 0 then
+    table.insert(lines, "")
+  end
+  return lines
+end
+
+return M
