@@ -8,6 +8,7 @@
 // A benchmark that cannot go on has nothing better to do than to say where it stopped.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod chat;
 mod connects;
 mod daemon;
 mod diffs;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 use report::Report;
 
 const USAGE: &str = "usage: outrigger-bench PATH-OF-OUTRIGGER [--json FILE] [--only NAME[,NAME…]]
-  names: start, idle, diffs, fanout, connects, moves, stall, editor, daemon, page";
+  names: start, idle, diffs, fanout, connects, moves, stall, editor, daemon, page, chat";
 
 /// What was typed.
 struct Arguments {
@@ -130,5 +131,8 @@ fn measure(arguments: &Arguments, report: &mut Report) {
     }
     if wants("page") {
         page::measure(program, &runtime, report);
+    }
+    if wants("chat") {
+        chat::measure(program, report);
     }
 }

@@ -88,6 +88,7 @@ fn test() -> Result<()> {
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
+    clients::install()?;
     clients::install_sdk()?;
     Chore::cargo([
         "build",
