@@ -55,6 +55,30 @@ impl Call {
         Self::Edit(path.as_ref().into(), old.into(), new.into())
     }
 
+    /// Runs a command.
+    pub fn shell(command: &str) -> Self {
+        let arguments = json!({
+            "command": command, "description": "try something", "is_background": false,
+        });
+        Self::Other("run_shell_command", arguments)
+    }
+
+    /// Asks one question with one answer, and one with several.
+    pub fn questions() -> Self {
+        let option = |label: &str| json!({"label": label, "description": "one of them"});
+        let question = |text: &str, several: bool| {
+            json!({
+                "question": text, "header": "Choice", "multiSelect": several,
+                "options": [option("Tea"), option("Coffee")],
+            })
+        };
+        let both = [
+            question("Which drink?", false),
+            question("Which more?", true),
+        ];
+        Self::Other("ask_user_question", json!({"questions": both}))
+    }
+
     /// The tool's name and arguments; `edit_tool` is what this agent calls its editing tool.
     fn on_wire(&self, edit_tool: &'static str) -> (&'static str, Value) {
         match self {

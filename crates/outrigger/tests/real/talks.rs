@@ -127,7 +127,7 @@ impl Stage {
     /// Has the model run a command, and waits for the picker that asks for leave.
     #[track_caller]
     fn ask_to_run(&self, talker: &mut impl Talker, mark: &str, command: &str) -> Leave {
-        self.ask(talker, mark, vec![vec![shell(command)]]);
+        self.ask(talker, mark, vec![vec![Call::shell(command)]]);
         let request = self.wait_for_request(talker);
         talker.wait_for_picker(command);
         let options = request["options"].as_array().unwrap();
@@ -182,29 +182,6 @@ fn wait_until_done(talker: &impl Talker, mark: &str) {
     wait_for_text(talker, &format!("DONE {mark}"));
 }
 
-fn shell(command: &str) -> Call {
-    let arguments = json!({
-        "command": command, "description": "try something", "is_background": false,
-    });
-    Call::Other("run_shell_command", arguments)
-}
-
-/// One question with one answer, and one with several.
-fn questions() -> Call {
-    let option = |label: &str| json!({ "label": label, "description": "one of them" });
-    let question = |text: &str, several: bool| {
-        json!({
-            "question": text, "header": "Choice", "multiSelect": several,
-            "options": [option("Tea"), option("Coffee")],
-        })
-    };
-    let both = [
-        question("Which drink?", false),
-        question("Which more?", true),
-    ];
-    Call::Other("ask_user_question", json!({ "questions": both }))
-}
-
 /// Everything that happens in a turn.
 pub(crate) fn turns(stage: &Stage, talker: &mut impl Talker) {
     let house = &stage.house;
@@ -231,7 +208,7 @@ pub(crate) fn turns(stage: &Stage, talker: &mut impl Talker) {
     assert_eq!(house.read("made.txt").unwrap(), b"made\n");
     talker.wait_for_no_diff();
 
-    stage.ask(talker, "ASK-PLEASE", vec![vec![questions()]]);
+    stage.ask(talker, "ASK-PLEASE", vec![vec![Call::questions()]]);
     talker.wait_for_picker("Which drink?");
     talker.answer_questions();
     wait_until_done(talker, "ASK-PLEASE");

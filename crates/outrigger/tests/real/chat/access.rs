@@ -1,8 +1,8 @@
 //! The chat for people with other eyes and hands, and its pictures for everybody else.
 
-use testkit::{Household, Look};
+use testkit::{Call, Household, Look};
 
-use super::scene::{Scene, plan, questions, shell};
+use super::scene::{Scene, plan};
 use super::screen::Screen;
 use crate::page::{ESCAPE, inspect, take_picture};
 
@@ -69,9 +69,9 @@ fn set_the_scene(house: &Household) {
         ("Run the tests", "in_progress"),
         ("Greet with more joy", "pending"),
     ];
-    let tests = shell("cargo test greeting");
+    let tests = Call::shell("cargo test greeting");
     house.model.on(
         SECOND,
-        vec![vec![plan(&steps)], vec![tests], vec![questions()]],
+        vec![vec![plan(&steps)], vec![tests], vec![Call::questions()]],
     );
 }

@@ -1,9 +1,9 @@
 //! What a person can choose: the model, what it may do, commands, files, conversations.
 
 use serde_json::Value;
-use testkit::Look;
+use testkit::{Call, Look};
 
-use super::scene::{Scene, shell};
+use super::scene::Scene;
 use super::screen::{ENTER, Screen};
 
 const OPTIONS: &str = "[role=listbox] [role=option]";
@@ -60,7 +60,7 @@ fn another_mode(scene: &Scene, screen: &Screen) {
     screen.ask(
         &scene.house,
         "YOLO-PLEASE",
-        vec![vec![shell("touch unasked")]],
+        vec![vec![Call::shell("touch unasked")]],
     );
     screen.wait_until_done("YOLO-PLEASE");
     assert!(scene.house.path("unasked").exists());
@@ -68,7 +68,7 @@ fn another_mode(scene: &Scene, screen: &Screen) {
     screen.ask(
         &scene.house,
         "ASKED-PLEASE",
-        vec![vec![shell("touch asked")]],
+        vec![vec![Call::shell("touch asked")]],
     );
     screen.wait_for_request();
     assert!(!scene.house.path("asked").exists());

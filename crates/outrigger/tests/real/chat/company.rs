@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Call, Clients, Household, Look, ScriptedEditor, Tab, wait_for};
 
 use super::peer::Peer;
-use super::scene::{editor, shell};
+use super::scene::editor;
 use super::screen::Screen;
 use crate::PROGRAM;
 
@@ -77,7 +77,7 @@ impl Company {
     }
 
     fn a_tab_answers(&mut self) {
-        self.ask("TAB-PLEASE", shell("touch by-tab"));
+        self.ask("TAB-PLEASE", Call::shell("touch by-tab"));
         self.screen.browser.switch_to(&self.tabs[1]);
         self.screen.allow();
         self.screen.wait_until_done("TAB-PLEASE");
@@ -88,7 +88,7 @@ impl Company {
     }
 
     fn the_editor_answers(&mut self) {
-        let request = self.ask("EDITOR-PLEASE", shell("touch by-editor"));
+        let request = self.ask("EDITOR-PLEASE", Call::shell("touch by-editor"));
         let mut options = request["options"].as_array().unwrap().iter();
         let once = options.find(|it| it["kind"] == "allow_once").unwrap();
         let reply = json!({ "request": request["request"], "reply": { "option": once["id"] } });

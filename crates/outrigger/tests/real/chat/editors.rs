@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Call, Clients, Household, wait_for};
 
-use super::scene::{editor, page, shell};
+use super::scene::{editor, page};
 use crate::PROGRAM;
 
 #[test]
@@ -72,7 +72,7 @@ fn an_editor_without_a_plugin_is_asked_with_buttons() {
     );
     house
         .model
-        .on("SHELL-PLEASE", vec![vec![shell("touch ran")]]);
+        .on("SHELL-PLEASE", vec![vec![Call::shell("touch ran")]]);
     let prompt = json!({ "text": "SHELL-PLEASE" });
     let sent: Value = runtime
         .block_on(client.post("/api/chat/prompt", &prompt))

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use testkit::{Look, Speech};
+use testkit::{Call, Look, Speech};
 
-use super::scene::{Scene, page, questions};
+use super::scene::{Scene, page};
 use super::screen::{ENTER, Screen};
 
 #[test]
@@ -82,7 +82,7 @@ impl Story {
     #[track_caller]
     fn ask(&self, mark: &str) -> String {
         self.screen
-            .ask(&self.scene.house, mark, vec![vec![questions()]]);
+            .ask(&self.scene.house, mark, vec![vec![Call::questions()]]);
         self.screen.wait_for_request()
     }
 

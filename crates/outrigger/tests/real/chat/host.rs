@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testkit::{Call, Clients, Household, wait_for};
 
-use super::scene::{NOBODY, Scene, page, questions, shell, texts};
+use super::scene::{NOBODY, Scene, page, texts};
 use crate::PROGRAM;
 
 #[test]
@@ -99,7 +99,7 @@ fn a_no_in_the_conversation(scene: &Scene) {
 }
 
 fn questions_and_commands(scene: &Scene) {
-    let mark = scene.ask("ASK-PLEASE", vec![vec![questions()]]);
+    let mark = scene.ask("ASK-PLEASE", vec![vec![Call::questions()]]);
     let request = scene.wait_for_request();
     assert_eq!(request["questions"][1]["several"], true);
     let answers = json!({ "answers": [["Tea"], ["Coffee", "Water"]] });
@@ -107,7 +107,7 @@ fn questions_and_commands(scene: &Scene) {
     scene.wait_until_done(mark);
     let told = scene.house.model.requests_containing("Coffee, Water");
     assert!(!told.is_empty());
-    let mark = scene.ask("SHELL-PLEASE", vec![vec![shell("touch ran")]]);
+    let mark = scene.ask("SHELL-PLEASE", vec![vec![Call::shell("touch ran")]]);
     let request = scene.wait_for_request();
     assert_eq!(request["tool"]["command"], "touch ran");
     let mut options = request["options"].as_array().unwrap().iter();
@@ -138,7 +138,7 @@ fn a_conversation_survives_everybody_s_end() {
     let before = texts(&scene.snapshot(), "agent");
 
     // The companion is killed while a question waits, and comes back.
-    scene.ask("ASK-PLEASE", vec![vec![questions()]]);
+    scene.ask("ASK-PLEASE", vec![vec![Call::questions()]]);
     let asked = scene.wait_for_request()["request"].clone();
     let url = scene.daemon.as_ref().unwrap().url();
     scene.house.companion().kill();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Call, Look};
 
-use super::scene::{Scene, shell};
+use super::scene::Scene;
 use super::screen::Screen;
 use crate::page::{EVIL, nothing_happened};
 
@@ -90,7 +90,7 @@ fn secrets(scene: &Scene, screen: &Screen) {
     let (token, address) = (testkit::TOKEN, format!("127.0.0.1:{port}"));
     let found = format!("it is http://{address}/ with {token} and localhost:{port}\n");
     scene.house.write("found.txt", &found);
-    let turns = vec![vec![shell(
+    let turns = vec![vec![Call::shell(
         "touch ran && cat found.txt; echo \"$QWEN_SERVER_TOKEN\"",
     )]];
     screen.ask(&scene.house, "LEAK-PLEASE", turns);

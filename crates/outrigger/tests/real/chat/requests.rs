@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Call, Look};
 
-use super::scene::{Scene, shell};
+use super::scene::Scene;
 use super::screen::Screen;
 
 #[test]
@@ -21,7 +21,11 @@ fn what_the_agent_asks_is_answered_in_the_page() {
 }
 
 fn leave(scene: &Scene, screen: &Screen) {
-    screen.ask(&scene.house, "YES-PLEASE", vec![vec![shell("touch yes")]]);
+    screen.ask(
+        &scene.house,
+        "YES-PLEASE",
+        vec![vec![Call::shell("touch yes")]],
+    );
     screen.wait_for_request();
     screen.wait_for_text("[data-request] .output", "touch yes");
     // Whoever looks at something else sees that somebody waits.
@@ -36,7 +40,11 @@ fn leave(scene: &Scene, screen: &Screen) {
 }
 
 fn no_leave(scene: &Scene, screen: &Screen) {
-    screen.ask(&scene.house, "NO-PLEASE", vec![vec![shell("touch no")]]);
+    screen.ask(
+        &scene.house,
+        "NO-PLEASE",
+        vec![vec![Call::shell("touch no")]],
+    );
     screen.wait_for_request();
     // There is one way to say no.
     assert_eq!(screen.browser.count("[data-request] .reject"), 1);
@@ -49,7 +57,7 @@ fn no_leave(scene: &Scene, screen: &Screen) {
 
 fn answered_elsewhere(scene: &Scene, screen: &Screen) {
     for (mark, at_the_daemon) in [("PEER-PLEASE", true), ("COMMAND-PLEASE", false)] {
-        screen.ask(&scene.house, mark, vec![vec![shell("true")]]);
+        screen.ask(&scene.house, mark, vec![vec![Call::shell("true")]]);
         let request = screen.wait_for_request();
         let option = "proceed_once";
         let counted = if at_the_daemon {

@@ -153,14 +153,7 @@ impl Scene {
 
 /// A client with the key of a page.
 pub(super) fn page(house: &Household) -> Client {
-    let companions = house.home().join(".local/state/outrigger/companions");
-    let record = std::fs::read_dir(companions)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    let record = std::fs::read(record.path().join("companion.json")).unwrap();
-    let record: Value = serde_json::from_slice(&record).unwrap();
+    let record = house.record();
     let key: Token = serde_json::from_value(record["page"].clone()).unwrap();
     let port = record["port"].as_u64().unwrap();
     Client::new(port.try_into().unwrap(), key)
@@ -186,14 +179,6 @@ pub(super) fn texts(snapshot: &Value, speaker: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs a command.
-pub(super) fn shell(command: &str) -> Call {
-    let arguments = json!({
-        "command": command, "description": "as an experiment", "is_background": false,
-    });
-    Call::Other("run_shell_command", arguments)
-}
-
 /// Makes a plan of these steps and their states.
 pub(super) fn plan(steps: &[(&str, &str)]) -> Call {
     let steps = steps.iter().enumerate();
@@ -202,20 +187,4 @@ pub(super) fn plan(steps: &[(&str, &str)]) -> Call {
     });
     let todos: Vec<Value> = steps.collect();
     Call::Other("todo_write", json!({ "todos": todos }))
-}
-
-/// Asks one question that has one answer, and one that may have several.
-pub(super) fn questions() -> Call {
-    let option = |label: &str| json!({ "label": label, "description": "one of them" });
-    let question = |text: &str, several: bool| {
-        json!({
-            "question": text, "header": "Choice", "multiSelect": several,
-            "options": [option("Tea"), option("Coffee")],
-        })
-    };
-    let questions = [
-        question("Which drink?", false),
-        question("Which more?", true),
-    ];
-    Call::Other("ask_user_question", json!({ "questions": questions }))
 }

@@ -2,7 +2,7 @@
 
 use testkit::{Call, Look};
 
-use super::scene::{Scene, plan, shell};
+use super::scene::{Scene, plan};
 use super::screen::Screen;
 
 #[test]
@@ -65,7 +65,7 @@ fn tools_and_a_plan(scene: &Scene, screen: &Screen) {
     let turns = vec![
         vec![plan(&steps)],
         vec![Call::read(scene.house.path("notes.txt"))],
-        vec![shell("touch ran && echo from-the-shell")],
+        vec![Call::shell("touch ran && echo from-the-shell")],
     ];
     screen.ask(&scene.house, "TOOLS-PLEASE", turns);
     screen.wait_for_request();

@@ -134,10 +134,12 @@ fn unquote(literal: &str) -> String {
 
 /// What starts Emacs with the package and `files`.
 pub(super) fn command_line(house: &Household, files: &[&str]) -> Vec<String> {
-    // After M-x Emacs looks for a shorter name to suggest, and may lose keys meanwhile.
+    // After M-x Emacs looks for a shorter name to suggest, and may lose keys meanwhile. In a new home
+    // it would compile its own library beside the test.
     let setup = format!(
         "(setq outrigger-program \"{}\" inhibit-startup-screen t create-lockfiles nil \
-         suggest-key-bindings nil extended-command-suggest-shorter nil)",
+         suggest-key-bindings nil extended-command-suggest-shorter nil \
+         native-comp-deferred-compilation nil native-comp-jit-compilation nil)",
         house.program().display()
     );
     let mut words = vec![
