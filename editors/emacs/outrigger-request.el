@@ -21,9 +21,6 @@ Otherwise \\[outrigger-chat-answer] does."
   :type 'boolean
   :group 'outrigger)
 
-(defconst outrigger-request--settling 0.3
-  "How long in seconds to wait whether an edit is shown as a diff.")
-
 (defconst outrigger-request--pause 1
   "How long in seconds somebody who has stopped typing has not pressed a key.")
 
@@ -41,11 +38,11 @@ Otherwise \\[outrigger-chat-answer] does."
         (seq-remove (lambda (request) (plist-get request :proposal)) (append requests nil)))
   (let ((names (mapcar #'outrigger-request--name outrigger-request--waiting)))
     (setq outrigger-request--told (seq-intersection outrigger-request--told names))
+    ;; Later, because this is the middle of a message of the companion.
     (when (seq-difference names outrigger-request--told)
-      (run-with-timer outrigger-request--settling nil #'outrigger-request--tell (current-buffer)))
+      (run-with-timer 0 nil #'outrigger-request--tell (current-buffer)))
     (when (and outrigger-request--asking
                (not (member (car outrigger-request--asking) names)))
-      ;; Later, because this is the middle of a message of the companion.
       (run-with-timer 0 nil #'outrigger-request--withdraw outrigger-request--asking))))
 
 (defun outrigger-request--name (request)

@@ -12,8 +12,6 @@ local uv = vim.uv or vim.loop
 
 local M = {}
 
---- An edit is asked about a moment before its diff is there, in milliseconds.
-local SETTLING = 300
 --- How long a request waits for the person to be free before they are told, in milliseconds.
 local BEFORE_TELLING = 1000
 
@@ -158,13 +156,12 @@ end
 glance = attention.watcher(function()
   local again = false
   for _, it in ipairs(waiting) do
-    local waited = uv.now() - it.came
     if not it.asked and not picking then
       again = true
-      if waited >= SETTLING and attention.is_free() then
+      if attention.is_free() then
         pick(it)
         return false
-      elseif not it.told and waited >= BEFORE_TELLING then
+      elseif not it.told and uv.now() - it.came >= BEFORE_TELLING then
         it.told = true
         message.info(message.brief(it.request.title) .. " (:Outrigger answer)")
       end
