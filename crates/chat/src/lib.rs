@@ -16,6 +16,7 @@ mod board;
 mod edits;
 mod files;
 mod host;
+mod listener;
 mod memory;
 mod transcript;
 mod trouble;
