@@ -193,6 +193,17 @@ pub(crate) fn turns(stage: &Stage, talker: &mut impl Talker) {
     stage.ask(talker, "HELLO-PLEASE", vec![]);
     wait_until_done(talker, "HELLO-PLEASE");
 
+    // What the model says is there while it speaks, and goes on where it was.
+    let speech = house.model.speak("SPEAK-PLEASE", vec![]);
+    talker.say("SPEAK-PLEASE");
+    speech.think("What could I say?");
+    speech.say("First this");
+    wait_for_text(talker, "First this");
+    speech.say(", then that.");
+    drop(speech);
+    wait_for_text(talker, "First this, then that.");
+    wait_for_text(talker, "What could I say?");
+
     // What a tool shows is shown, and not obeyed.
     let command = r"printf '\033[2J\033[31mred'; touch ran";
     let leave = stage.ask_to_run(talker, "SHELL-PLEASE", command);
