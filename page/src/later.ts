@@ -1,4 +1,4 @@
-/** The larger part of the page, which is fetched when the rest is on the screen. */
+/** The larger part of the page, which is fetched when the rest is there, or when it is needed. */
 
 import { signal } from "@preact/signals";
 import { Problem } from "./api/client";

@@ -9,6 +9,8 @@ import { App } from "./state/app";
 import { Locked } from "./views/locked";
 import { Shell } from "./views/shell";
 
+const fetchQuietly = () => fetchEditor().catch(() => undefined);
+
 const root = document.getElementById("app") as HTMLElement;
 
 function locked(message?: string): void {
@@ -27,9 +29,11 @@ obtainKey().then(
     const app = new App(new Client(key));
     listenToKeys(app);
     render(<Shell app={app} />, root);
-    // Not before the first frame: reading it takes longer than drawing that. If it fails, whoever
-    // needs it says so.
-    requestAnimationFrame(() => setTimeout(() => fetchEditor().catch(() => undefined)));
+    // Reading it takes longer than all the rest, so the rest comes first. If it fails, whoever needs it
+    // says so, and the next connection brings another try.
+    app.connection.subscribe((connection) => {
+      if (connection === "live") requestAnimationFrame(() => setTimeout(fetchQuietly));
+    });
   },
   (error: Error) => locked(error.message),
 );
