@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use companion::Ending;
-use companion::desk::{Desk, Event, Gone};
+use companion::desk::{Desk, Event, Gone, Revision};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::watch;
 use workbench::ProposalId;
@@ -23,14 +23,16 @@ pub(crate) struct Recorder {
     /// What was announced last.
     sessions: Vec<wire::Session>,
     context: Option<wire::Context>,
-    /// Up to where the log was announced.
+    /// Up to where the log was announced, and up to where it is written.
     log: u64,
+    revision: Revision,
 }
 
 impl Recorder {
     pub(crate) fn new(desk: Desk, announcements: Arc<Announcements>) -> Result<Recorder, Gone> {
         Ok(Recorder {
             events: desk.events()?,
+            revision: desk.log_revision(),
             desk,
             announcements,
             sessions: Vec::new(),
@@ -61,8 +63,8 @@ impl Recorder {
     }
 
     async fn record(&mut self, event: Event) -> Result<(), Gone> {
-        // Asked for first: a page that comes right now sees at least this much of the log.
-        let revision = self.desk.ask(|state| state.log().revision()).await?;
+        // Looked at first: a page that comes right now sees at least this much of the log.
+        let revision = self.revision.get();
         if !self.announcements.is_wanted() {
             self.announcements.start_over();
             self.sessions = Vec::new();
@@ -130,7 +132,7 @@ impl Recorder {
             .ask(move |state| {
                 let log = state.log();
                 let entries: Vec<_> = log.since(seen).map(view::entry).collect();
-                (log.revision(), entries)
+                (log.revision().get(), entries)
             })
             .await?;
         self.log = revision;

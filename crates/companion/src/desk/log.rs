@@ -4,6 +4,8 @@
 //! seen. It is kept in memory and bounded; whoever reads it asks for what is new since last time.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use workbench::{Agent, ProposalId, SessionId, cut_utf16};
 
@@ -93,12 +95,28 @@ impl From<&workbench::Proposal> for Subject {
     }
 }
 
+/// The number of the last change to a log, for those who look at it more often than they ask.
+#[derive(Clone, Debug, Default)]
+pub struct Revision(Arc<AtomicU64>);
+
+impl Revision {
+    /// The number at this moment.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// One more change; its number.
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::AcqRel) + 1
+    }
+}
+
 /// The newest entries.
 #[derive(Debug, Default)]
 pub struct Log {
     entries: VecDeque<Entry>,
     number: u64,
-    revision: u64,
+    revision: Revision,
 }
 
 impl Log {
@@ -108,8 +126,8 @@ impl Log {
     }
 
     /// The number of the last change, to ask with later.
-    pub fn revision(&self) -> u64 {
-        self.revision
+    pub fn revision(&self) -> &Revision {
+        &self.revision
     }
 
     /// What was written or written again after that change, newest last.
@@ -122,7 +140,7 @@ impl Log {
     }
 
     pub(super) fn write(&mut self, at: u64, what: Happening) {
-        self.revision += 1;
+        let revision = self.revision.next();
         self.number += 1;
         if self.entries.len() == ENTRIES {
             self.entries.pop_front();
@@ -131,7 +149,7 @@ impl Log {
             number: self.number,
             at,
             what,
-            revision: self.revision,
+            revision,
         });
     }
 
@@ -143,9 +161,8 @@ impl Log {
             && let Happening::Context(before) = &mut newest.what
             && before.to == sent.to
         {
-            self.revision += 1;
             newest.at = at;
-            newest.revision = self.revision;
+            newest.revision = self.revision.next();
             *before = Sent {
                 times: before.times.saturating_add(1),
                 ..sent
@@ -194,7 +211,7 @@ mod tests {
         let mut log = Log::default();
         log.write(1, Happening::Paused);
         log.write_context(2, sent(1), false);
-        let seen = log.revision();
+        let seen = log.revision().get();
         assert_eq!(told(log.since(seen)), [""; 0]);
         log.write_context(3, sent(1), true);
         assert_eq!(told(log.since(seen)), ["2@3 2"]);

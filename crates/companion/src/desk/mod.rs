@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use workbench::{ProposalId, Workbench};
 
-pub use log::{Entry, Happening, Log, Peer, Sent, Subject};
+pub use log::{Entry, Happening, Log, Peer, Revision, Sent, Subject};
 pub(crate) use state::Withdrawn;
 pub use state::{Answered, SessionView, State, Status};
 
@@ -105,6 +105,7 @@ pub struct Desk {
     jobs: mpsc::UnboundedSender<Job>,
     context: watch::Receiver<Published>,
     events: broadcast::WeakSender<Event>,
+    log: Revision,
 }
 
 impl Desk {
@@ -117,11 +118,13 @@ impl Desk {
         let weak = events.downgrade();
         let debounce = limits.debounce;
         let (state, context) = State::new(workbench, saved, journal, limits, events);
+        let log = state.log().revision().clone();
         tokio::spawn(own(state, inbox, debounce));
         Desk {
             jobs,
             context,
             events: weak,
+            log,
         }
     }
 
@@ -147,6 +150,11 @@ impl Desk {
     /// The context as agents see it, now and whenever it changes.
     pub fn context(&self) -> watch::Receiver<Published> {
         self.context.clone()
+    }
+
+    /// How far the log of what happened is written.
+    pub fn log_revision(&self) -> Revision {
+        self.log.clone()
     }
 
     /// What happens from now on. A receiver that lags has to list the proposals again.
