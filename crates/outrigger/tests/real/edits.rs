@@ -1,8 +1,8 @@
 //! One agent, one companion: every way in which an edit can be decided.
 
-use testkit::{Agent, Call, Clients, Household, Key, Terminal};
+use testkit::{Agent, Call, Household, Key, Terminal};
 
-use crate::{PROGRAM, asks, story};
+use crate::{asks, served_household, story};
 
 #[test]
 fn qwen_obeys_the_commands() {
@@ -26,10 +26,9 @@ fn gemini_tells_what_was_decided_in_its_terminal() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_with_commands(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(agent);
     context_reaches_the_model(&house, &mut terminal, agent);
     accept_edited(&house, &mut terminal, agent);
@@ -40,10 +39,9 @@ fn decide_with_commands(agent: Agent) {
 }
 
 fn decide_in_the_terminal(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(agent);
     terminal_accept(&house, &mut terminal, agent);
     terminal_reject(&house, &mut terminal, agent);

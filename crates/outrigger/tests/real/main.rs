@@ -37,6 +37,13 @@ fn household() -> Option<Household> {
     Some(Household::new(PROGRAM, &Clients::find()?))
 }
 
+/// The same with a companion for the workspace.
+fn served_household() -> Option<Household> {
+    let mut house = household()?;
+    house.serve();
+    Some(house)
+}
+
 /// Whether the agent asks its question in the terminal.
 fn asks(screen: &str) -> bool {
     screen.to_lowercase().contains("allow once")

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::{Agent, Call, Clients, Household, Proposal, Terminal, wait_for};
 
-use crate::{PROGRAM, asks};
+use crate::{PROGRAM, asks, served_household};
 
 #[test]
 fn qwen_does_not_notice_a_planned_restart() {
@@ -75,10 +75,9 @@ fn planned_restart(agent: Agent) {
 }
 
 fn clean_end(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(mut house) = served_household() else {
         return;
     };
-    let mut house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(agent);
     let (mark, proposal) = propose(&house, &mut terminal, agent, "during.txt");
 
@@ -111,10 +110,9 @@ fn still_connected(house: &Household, terminal: &mut Terminal, mark: &str, propo
 }
 
 fn crash(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(mut house) = served_household() else {
         return;
     };
-    let mut house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(agent);
     let (_, before) = propose(&house, &mut terminal, agent, "crash.txt");
 

@@ -1,16 +1,15 @@
 //! Two agents at one companion.
 
-use testkit::{Agent, Call, Clients, Household, wait_for};
+use testkit::{Agent, Call, wait_for};
 
-use crate::{PROGRAM, asks};
+use crate::{asks, served_household};
 
 /// Both propose the same file; each gets its own verdict and nothing of the other's.
 #[test]
 fn two_agents_with_a_diff_each_on_the_same_file() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut qwen = house.start_connected(Agent::Qwen);
     let mut gemini = house.start_connected(Agent::Gemini);
     for (name, winner) in [("first.txt", Agent::Qwen), ("second.txt", Agent::Gemini)] {

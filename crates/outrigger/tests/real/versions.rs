@@ -1,9 +1,9 @@
 //! An old, a middle and the newest published version of each agent, by their own connection code.
 
 use serde_json::{Value, json};
-use testkit::{Agent, Clients, Household, IdeClient, Start};
+use testkit::{Agent, IdeClient, Start};
 
-use crate::{PROGRAM, story};
+use crate::{served_household, story};
 
 /// Finds the file the companion writes for the process that started it, and nothing else.
 #[test]
@@ -55,10 +55,9 @@ fn newest_gemini_through_the_bridge() {
 
 /// Discover, connect, context, accept, accept edited, reject, close.
 fn speaks(set: &str, agent: Agent, start: Start) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     house.write("hello.txt", "hello\nworld\n");
     house.focus("hello.txt", 2, 3, "world");
     let hello = house.path("hello.txt").display().to_string();

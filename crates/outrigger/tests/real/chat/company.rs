@@ -1,12 +1,12 @@
 //! Two tabs and an editor at the same conversation: one answers, and it is over for the others.
 
 use serde_json::{Value, json};
-use testkit::{Call, Clients, Household, Look, ScriptedEditor, Tab, wait_for};
+use testkit::{Call, Household, Look, ScriptedEditor, Tab, wait_for};
 
 use super::peer::Peer;
 use super::scene::editor;
 use super::screen::Screen;
-use crate::PROGRAM;
+use crate::household;
 
 /// Everybody who looks on.
 struct Company {
@@ -18,10 +18,9 @@ struct Company {
 
 #[test]
 fn whoever_answers_answers_for_all() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let daemon = house.start_daemon(&house.workspace(), 0);
     let mut editor = editor(&house, &daemon);
     editor.begin("Scripted", &house.workspace(), std::process::id());

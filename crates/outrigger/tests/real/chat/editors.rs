@@ -1,17 +1,16 @@
 //! The conversation in editors, with and without a plugin.
 
 use serde_json::{Value, json};
-use testkit::{Call, Clients, Household, wait_for};
+use testkit::{Call, wait_for};
 
 use super::scene::{editor, page};
-use crate::PROGRAM;
+use crate::household;
 
 #[test]
 fn an_editor_holds_the_same_conversation() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let daemon = house.start_daemon(&house.workspace(), 0);
     let mut editor = editor(&house, &daemon);
     editor.begin("Scripted", &house.workspace(), std::process::id());
@@ -49,10 +48,9 @@ fn an_editor_holds_the_same_conversation() {
 
 #[test]
 fn an_editor_without_a_plugin_is_asked_with_buttons() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let daemon = house.start_daemon(&house.workspace(), 0);
     let mut editor = editor(&house, &daemon);
     editor.initialize("Stock", &house.workspace(), std::process::id(), &json!({}));

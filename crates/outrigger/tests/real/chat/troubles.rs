@@ -1,17 +1,16 @@
 //! Why there is no conversation, and what a person can do about it on the spot.
 
-use testkit::{Clients, Household, Look};
+use testkit::Look;
 
 use super::scene::Scene;
 use super::screen::Screen;
-use crate::PROGRAM;
+use crate::household;
 
 #[test]
 fn the_page_says_what_is_wrong_and_helps() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let elsewhere = house.home().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let daemon = house.start_daemon(&elsewhere, 0);

@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use testkit::{Clients, Household, run_to_end};
+use testkit::run_to_end;
 
 use super::driver::package;
-use crate::PROGRAM;
+use crate::{PROGRAM, household};
 
 #[test]
 fn the_package_passes_its_own_tests() {
@@ -21,10 +21,9 @@ fn the_package_is_fit_for_an_archive() {
 
 /// Runs Emacs without a screen, with the package and its tests to be loaded.
 fn run_batch(arguments: &[&str]) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = household() else {
         return;
     };
-    let house = Household::new(PROGRAM, &clients);
     let mut emacs = Command::new("emacs");
     emacs.arg("--batch");
     emacs.arg("-L").arg(package());

@@ -1,20 +1,19 @@
 //! The page for people with other eyes and hands, and its pictures for everybody else.
 
 use serde_json::{Value, json};
-use testkit::{Agent, Browser, Call, Clients, Household, Look, Terminal};
+use testkit::{Agent, Browser, Call, Household, Look, Terminal};
 
 use super::{ESCAPE, Page, link};
-use crate::PROGRAM;
+use crate::served_household;
 
 /// Where the pictures of the page go, if they are wanted.
 const PICTURES: &str = "OUTRIGGER_PICTURES";
 
 #[test]
 fn nothing_serious_keeps_anybody_from_using_the_page() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(Agent::Qwen);
     set_the_scene(&house, &mut terminal);
     for look in [

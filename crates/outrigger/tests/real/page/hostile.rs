@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use testkit::{Agent, Browser, Clients, Household, Look};
+use testkit::{Agent, Browser, Household, Look};
 
 use super::Page;
-use crate::PROGRAM;
+use crate::served_household;
 
 /// Markup that would run if it were taken for markup, and escapes that would move a terminal.
 pub(crate) const EVIL: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=2</script>\
@@ -15,10 +15,9 @@ pub(crate) const EVIL: &str = "<img src=x onerror=\"window.owned=1\"><script>win
 
 #[test]
 fn what_agents_send_stays_text() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
     browser.click("button[data-nav=live]");

@@ -3,14 +3,13 @@
 use testkit::{Agent, Browser, Clients, Household, Key, Look};
 
 use super::{Page, link};
-use crate::PROGRAM;
+use crate::{PROGRAM, served_household};
 
 #[test]
 fn tabs_stay_in_step() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(Agent::Qwen);
     let page = Page::open(&house, Look::DESK);
     let first = page.browser.tab();
@@ -46,10 +45,9 @@ fn tabs_stay_in_step() {
 /// A browser opens six connections to one address, and a tab that listens holds one of them.
 #[test]
 fn there_can_be_more_tabs_than_a_browser_has_connections() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(Agent::Qwen);
     let page = Page::open(&house, Look::DESK);
     let first = page.browser.tab();
@@ -106,10 +104,9 @@ fn what_is_decided_in_the_terminal_closes_in_the_page() {
 
 #[test]
 fn a_page_goes_on_after_a_restart_and_after_a_crash() {
-    let Some(clients) = Clients::find() else {
+    let Some(mut house) = served_household() else {
         return;
     };
-    let mut house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(Agent::Gemini);
     let browser = {
         let page = Page::open(&house, Look::DESK);
@@ -140,10 +137,9 @@ fn a_page_goes_on_after_a_restart_and_after_a_crash() {
 
 #[test]
 fn a_page_without_a_companion_says_so_and_waits() {
-    let Some(clients) = Clients::find() else {
+    let Some(mut house) = served_household() else {
         return;
     };
-    let mut house = Household::with_companion(PROGRAM, &clients);
     let browser = Page::open(&house, Look::DESK).browser;
     house.companion().kill();
     browser.wait_for("html[data-state=reconnecting]");
@@ -154,10 +150,9 @@ fn a_page_without_a_companion_says_so_and_waits() {
 
 #[test]
 fn a_link_is_good_for_one_tab_and_leaves_no_trace() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let link = link(&house);
     let browser = Browser::start(Look::DESK);
     browser.open(&link);
@@ -175,10 +170,9 @@ fn a_link_is_good_for_one_tab_and_leaves_no_trace() {
 
 #[test]
 fn the_page_says_what_agents_see_and_how_to_get_one() {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
     let root = house.workspace().display().to_string();

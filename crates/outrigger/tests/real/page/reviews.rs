@@ -1,9 +1,9 @@
 //! Reviewing in the page: whatever it shows when the person accepts is what the agent writes.
 
-use testkit::{Agent, Call, Clients, Household, Look, Terminal};
+use testkit::{Agent, Call, Look, Terminal};
 
 use super::{ESCAPE, Page};
-use crate::PROGRAM;
+use crate::served_household;
 
 /// Control and Home, and control and End, as `WebDriver` writes them.
 const TO_THE_START: &str = "\u{e009}\u{e011}\u{e000}";
@@ -21,10 +21,9 @@ fn what_gemini_writes_is_what_the_page_showed() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn review(agent: Agent) {
-    let Some(clients) = Clients::find() else {
+    let Some(house) = served_household() else {
         return;
     };
-    let house = Household::with_companion(PROGRAM, &clients);
     let mut terminal = house.start_connected(agent);
     let page = Page::open(&house, Look::DESK);
     accept(&page, &mut terminal, agent);
