@@ -35,8 +35,8 @@ const METHOD: &str = "daemon: the recorded event streams of crates/daemon/tests/
     envelope read and the data kept as text. Typed: each event through the SDK's \
     `asKnownDaemonEvent`, which checks it; ours through `Event::body`, which makes it a typed value. \
     Memory: VmRSS of a process that has taken 10,000 events of one stream over loopback: an \
-    `IdeConnection` with its `Sanitiser`, and the SDK's `subscribeEvents`. Time: from just before a \
-    frame is written into a loopback socket to the sanitised event in the listener's hands, 3,000 \
+    `IdeConnection` with the `Translator` of the conversation, and the SDK's `subscribeEvents`. Time: from just before a \
+    frame is written into a loopback socket to the translated event in the listener's hands, 3,000 \
     frames, one each millisecond.";
 
 pub(crate) fn measure(report: &mut Report) {

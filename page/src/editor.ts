@@ -1,8 +1,8 @@
 /**
- * What needs the editor component or its languages: nine tenths of the page's code.
- * It is a file of its own, and only `later.ts` names it.
+ * The editor bundle: what needs the editor component or its languages.
+ * It is a file of its own, `editor.js`, and only `load-editor.ts` imports it.
  */
 
 export { ChatView } from "./chat/view";
-export { sheetOf } from "./review/laying";
-export { SheetView } from "./views/sheet";
+export { reviewOf } from "./review/from-proposal";
+export { ProposalView } from "./views/proposal";

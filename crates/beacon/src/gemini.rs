@@ -9,17 +9,17 @@
 use workbench::Agent;
 
 use crate::Surroundings;
-use crate::places::{Place, temporary_folders};
+use crate::places::{DiscoveryPath, temporary_folders};
 
 /// The folders below the temporary folder. Old versions of Qwen Code, which began as a copy of
 /// this client, look in the same folder for a name of their own.
 pub(crate) const BELOW: &[&str] = &["gemini", "ide"];
 
-pub(crate) fn places(surroundings: &Surroundings, port: u16, pids: &[u32]) -> Vec<Place> {
+pub(crate) fn places(surroundings: &Surroundings, port: u16, pids: &[u32]) -> Vec<DiscoveryPath> {
     let mut places = Vec::new();
     for base in temporary_folders(surroundings) {
         for pid in pids {
-            places.push(Place {
+            places.push(DiscoveryPath {
                 agent: Agent::Gemini,
                 base: base.clone(),
                 below: BELOW,

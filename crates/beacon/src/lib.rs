@@ -58,7 +58,7 @@ mod surroundings;
 pub use announcement::{Announcement, Error, IdeInfo, LeftOut, Stdio, Unfit, Workspace};
 pub use beacon::Beacon;
 pub use environment::environment;
-pub use places::{Place, node_tmpdir, places, temporary_folders};
+pub use places::{DiscoveryPath, node_tmpdir, places, temporary_folders};
 pub use problem::Problem;
 pub use remover::Remover;
 pub use surroundings::{Surroundings, System};

@@ -12,7 +12,7 @@ use crate::{Surroundings, System, gemini, qwen};
 
 /// A file that an agent reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DiscoveryPath {
     /// Who reads it.
     pub agent: Agent,
     /// The folder that the user or the system has chosen; it may be a symlink.
@@ -23,7 +23,7 @@ pub struct Place {
     pub name: String,
 }
 
-impl Place {
+impl DiscoveryPath {
     /// The whole path.
     pub fn path(&self) -> PathBuf {
         let mut path = self.base.clone();
@@ -42,7 +42,7 @@ pub fn places(
     agents: &[Agent],
     port: u16,
     pids: &[u32],
-) -> Vec<Place> {
+) -> Vec<DiscoveryPath> {
     let mut seen = BTreeSet::new();
     Agent::DISCOVERING
         .into_iter()

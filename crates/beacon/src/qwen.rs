@@ -13,11 +13,11 @@ use std::path::PathBuf;
 
 use workbench::Agent;
 
-use crate::places::{Place, absolute, temporary_folders};
+use crate::places::{DiscoveryPath, absolute, temporary_folders};
 use crate::{Surroundings, dotenv, gemini};
 
-pub(crate) fn places(surroundings: &Surroundings, port: u16, pids: &[u32]) -> Vec<Place> {
-    let place = |base: &PathBuf, below, name| Place {
+pub(crate) fn places(surroundings: &Surroundings, port: u16, pids: &[u32]) -> Vec<DiscoveryPath> {
+    let place = |base: &PathBuf, below, name| DiscoveryPath {
         agent: Agent::Qwen,
         base: base.clone(),
         below,

@@ -64,7 +64,8 @@ impl Remover {
     }
 
     /// The lock is never held across anything that can fail or take time, so that a panic hook
-    /// on the same thread cannot wait for itself.
+    /// on the same thread cannot wait for itself. The hook must not panic either, so it takes
+    /// the lock whatever state it is in.
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.ledger
             .entries

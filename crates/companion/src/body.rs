@@ -41,7 +41,7 @@ pub(crate) enum Excess {
 /// The body could not be read to its end; there is nobody left to answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the request body ended early")]
-pub(crate) struct Cut;
+pub(crate) struct BodyCutShort;
 
 impl Budget {
     pub(crate) fn new(limits: &Limits) -> Budget {
@@ -54,7 +54,7 @@ impl Budget {
     }
 
     /// Reads `body`, which may be of any size, in bounded memory.
-    pub(crate) async fn receive(&self, body: Body) -> Result<Received, Cut> {
+    pub(crate) async fn receive(&self, body: Body) -> Result<Received, BodyCutShort> {
         let mut body = body;
         let mut kept = BytesMut::new();
         let mut permit: Option<OwnedSemaphorePermit> = None;
@@ -89,7 +89,7 @@ impl Budget {
         piece: Bytes,
         mut body: Body,
         excess: Excess,
-    ) -> Result<Received, Cut> {
+    ) -> Result<Received, BodyCutShort> {
         let mut skimmer = Skimmer::default();
         skimmer.read(&kept);
         let mut seen = kept.len();
@@ -99,7 +99,7 @@ impl Budget {
             skimmer.read(&bytes);
             seen += bytes.len();
             if seen > self.drain {
-                return Err(Cut);
+                return Err(BodyCutShort);
             }
             piece = self.next(&mut body).await?;
         }
@@ -107,12 +107,12 @@ impl Budget {
     }
 
     /// The next piece, from a peer that keeps sending.
-    async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, Cut> {
+    async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, BodyCutShort> {
         loop {
             let frame = tokio::time::timeout(self.patience, body.frame()).await;
-            match frame.map_err(|_| Cut)? {
+            match frame.map_err(|_| BodyCutShort)? {
                 None => return Ok(None),
-                Some(Err(_)) => return Err(Cut),
+                Some(Err(_)) => return Err(BodyCutShort),
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
                         return Ok(Some(piece));

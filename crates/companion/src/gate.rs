@@ -1,4 +1,4 @@
-//! Who may come in: checked on the headers alone, before a single byte of a body is read.
+//! Access control: checked on the headers alone, before a single byte of a body is read.
 //!
 //! The order is Host, Origin, bearer. The first two stop web pages in the person's own
 //! browser (by DNS rebinding or a plain cross-site request), the last one stops every
@@ -15,9 +15,9 @@ use crate::token::Token;
 /// The last one is what agents use inside a container to reach the host.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "host.docker.internal"];
 
-/// Why a request was turned away.
+/// Why a request is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Turned {
+pub enum Denied {
     /// The `Host` header does not name this server.
     #[error("invalid Host header")]
     Host,
@@ -29,42 +29,42 @@ pub enum Turned {
     Bearer,
 }
 
-impl IntoResponse for Turned {
+impl IntoResponse for Denied {
     fn into_response(self) -> Response {
         let status = match self {
-            Turned::Host | Turned::Origin => StatusCode::FORBIDDEN,
-            Turned::Bearer => StatusCode::UNAUTHORIZED,
+            Denied::Host | Denied::Origin => StatusCode::FORBIDDEN,
+            Denied::Bearer => StatusCode::UNAUTHORIZED,
         };
         let why = self.to_string();
         (status, Json(serde_json::json!({ "error": why }))).into_response()
     }
 }
 
-/// Lets a request through that presents one of `keys`, and says whose key it was.
-pub fn admit<K: Copy>(headers: &HeaderMap, port: u16, keys: &[(K, Token)]) -> Result<K, Turned> {
+/// Checks address and bearer token of a request, and says whose token it presents.
+pub fn admit<K: Copy>(headers: &HeaderMap, port: u16, keys: &[(K, Token)]) -> Result<K, Denied> {
     check_address(headers, port)?;
-    let presented = bearer(headers).ok_or(Turned::Bearer)?;
+    let presented = bearer(headers).ok_or(Denied::Bearer)?;
     // Every key is compared, so that the time does not tell which one was nearly right.
     keys.iter()
         .filter(|(_, token)| token.matches(presented))
         .fold(None, |_, (owner, _)| Some(*owner))
-        .ok_or(Turned::Bearer)
+        .ok_or(Denied::Bearer)
 }
 
 /// Checks that a request is meant for this server and does not come from a foreign page.
-pub fn check_address(headers: &HeaderMap, port: u16) -> Result<&str, Turned> {
+pub fn check_address(headers: &HeaderMap, port: u16) -> Result<&str, Denied> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
-        return Err(Turned::Host);
+        return Err(Denied::Host);
     };
-    let host = host.to_str().map_err(|_| Turned::Host)?;
+    let host = host.to_str().map_err(|_| Denied::Host)?;
     let named = host
         .rsplit_once(':')
         .filter(|(_, given)| *given == port.to_string())
         .map(|(name, _)| name)
-        .ok_or(Turned::Host)?;
+        .ok_or(Denied::Host)?;
     if !HOSTS.iter().any(|known| named.eq_ignore_ascii_case(known)) {
-        return Err(Turned::Host);
+        return Err(Denied::Host);
     }
     for origin in headers.get_all(header::ORIGIN) {
         let ours = origin
@@ -73,7 +73,7 @@ pub fn check_address(headers: &HeaderMap, port: u16) -> Result<&str, Turned> {
             .and_then(|origin| origin.strip_prefix("http://"))
             .is_some_and(|authority| authority.eq_ignore_ascii_case(host));
         if !ours {
-            return Err(Turned::Origin);
+            return Err(Denied::Origin);
         }
     }
     Ok(host)
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn only_our_own_address_passes() {
-        use Turned::{Host, Origin};
+        use Denied::{Host, Origin};
         type Case = (
             &'static [(&'static str, &'static str)],
-            Result<&'static str, Turned>,
+            Result<&'static str, Denied>,
         );
         let table: &[Case] = &[
             (&[("host", "127.0.0.1:7")], Ok("127.0.0.1:7")),
@@ -172,11 +172,11 @@ mod tests {
             a.expose(),
             "Bearer x",
         ] {
-            assert_eq!(admit(wrong), Err(Turned::Bearer), "{wrong}");
+            assert_eq!(admit(wrong), Err(Denied::Bearer), "{wrong}");
         }
         assert_eq!(
             super::admit(&headers(&[("host", "localhost:7")]), 7, &keys),
-            Err(Turned::Bearer)
+            Err(Denied::Bearer)
         );
     }
 }

@@ -1,9 +1,9 @@
 //! The agent-facing half of outrigger: the server that terminal agents find and connect to.
 //!
 //! Four things are kept apart, because more agents will come with other transports and the
-//! same needs: the *transport* ([`server`], [`mcp`]), the *dialect* of an agent (`agents`),
-//! the *session* (`mailbox`, `feed`), and the *core* (the `workbench` crate), which the
-//! [`desk`] owns. Nothing in here knows an editor.
+//! same needs: the *transport* ([`server`], [`mcp`]), which alone makes bytes; the
+//! *dialect* of an agent (`agents`); the *session* (`mailbox`); and the *core* (the `workbench`
+//! crate), which the [`desk`] owns. Nothing in here knows an editor.
 //!
 //! Start reading at [`mcp::router`], which shows what an agent can ask, and [`desk::State`],
 //! which shows what happens then.
@@ -11,8 +11,8 @@
 mod agents;
 mod body;
 pub mod desk;
-mod feed;
 pub mod gate;
+mod ignore_files;
 pub mod journal;
 mod limits;
 mod mailbox;
@@ -23,8 +23,18 @@ pub mod registry;
 pub mod server;
 mod token;
 
-pub use feed::Ending;
+pub use ignore_files::IgnoreFiles;
 pub use limits::Limits;
-pub use mcp::ide::ClientInfo;
+pub use mcp::Ending;
 pub use place::locate;
 pub use token::{Token, random_hex};
+
+use std::sync::{Mutex, MutexGuard};
+
+/// Locks a mutex. Nothing that holds one can panic, and the program ends at the first panic,
+/// so a poisoned lock is never seen.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .expect("no thread panics while it holds a lock")
+}

@@ -1,4 +1,4 @@
-//! How much any peer may ask of us.
+//! Bounds on what a peer can make the companion do.
 
 use std::time::Duration;
 

@@ -5,28 +5,36 @@
 //! stream at a time and comes back if that stream dies before the bytes have left.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
-use bytes::Bytes;
 use tokio::sync::Notify;
-use workbench::ProposalId;
+use workbench::{ProposalId, Verdict};
 
-/// A verdict, ready to be sent.
+/// A verdict on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Letter {
     pub(crate) proposal: ProposalId,
     /// The path as the agent sent it.
     pub(crate) path: Arc<str>,
-    /// The text that was accepted, for an agent that asks for it before the letter arrives.
-    pub(crate) accepted: Option<Arc<str>>,
-    /// The notifications, framed.
-    pub(crate) frame: Bytes,
+    /// Shared, because the text can be large and a letter is kept until it has left.
+    pub(crate) verdict: Arc<Verdict>,
+}
+
+impl Letter {
+    pub(crate) fn new(proposal: ProposalId, path: &str, verdict: Verdict) -> Letter {
+        Letter {
+            proposal,
+            path: path.into(),
+            verdict: Arc::new(verdict),
+        }
+    }
 }
 
 /// What a stream is for. Context goes to listening streams only; clients register
 /// their handlers too late to get it on the answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum StreamKind {
     /// The answer to an `openDiff`, kept open for its verdict.
     Reply,
     /// The session's own stream, opened by GET.
@@ -35,10 +43,10 @@ pub(crate) enum Kind {
 
 /// One stream of a session. A newer one ranks higher, and listening ones above replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct StreamId(Kind, u64);
+pub(crate) struct StreamId(StreamKind, u64);
 
 impl StreamId {
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> StreamKind {
         self.0
     }
 }
@@ -47,7 +55,21 @@ impl StreamId {
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     inner: Mutex<Inner>,
+    /// Wakes the streams.
     bell: Notify,
+    /// Wakes the desk when there is a [`Report`] to take.
+    reports: Arc<Notify>,
+}
+
+/// What the streams of a session report to the desk. They leave it here because they report
+/// while they are dropped, when nobody can wait for room in a channel. It cannot grow: it names
+/// no more verdicts than were posted, and only the last stream that ended.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Verdicts that have left.
+    pub(crate) delivered: Vec<ProposalId>,
+    /// When a stream ended, if one has.
+    pub(crate) stream_ended: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -59,11 +81,25 @@ struct Inner {
     undecided: BTreeSet<ProposalId>,
     streams: BTreeSet<StreamId>,
     next_stream: u64,
+    report: Report,
 }
 
 impl Mailbox {
-    /// Adds a stream; the oldest of its kind has to go when there are more than `most`.
-    pub(crate) fn attach(&self, kind: Kind, most: usize) -> StreamId {
+    /// An empty mailbox that notifies `reports` when its streams have reported something.
+    pub(crate) fn new(reports: Arc<Notify>) -> Mailbox {
+        Mailbox {
+            reports,
+            ..Mailbox::default()
+        }
+    }
+
+    /// What the streams have reported since the last call.
+    pub(crate) fn take_report(&self) -> Report {
+        std::mem::take(&mut self.lock().report)
+    }
+
+    /// Adds a stream. When there are more than `most` of its kind, the oldest is ended.
+    pub(crate) fn attach(&self, kind: StreamKind, most: usize) -> StreamId {
         let mut inner = self.lock();
         let id = StreamId(kind, inner.next_stream);
         inner.next_stream += 1;
@@ -84,26 +120,31 @@ impl Mailbox {
         id
     }
 
-    /// Forgets a stream that has ended. Its undelivered letter, if any, is taken back with [`Mailbox::fail`].
+    /// Removes a stream that has ended. Its undelivered letter, if any, goes back with
+    /// [`Mailbox::fail`].
     pub(crate) fn detach(&self, stream: StreamId) {
-        self.lock().streams.remove(&stream);
+        let mut inner = self.lock();
+        inner.streams.remove(&stream);
+        inner.report.stream_ended = Some(Instant::now());
+        drop(inner);
         self.bell.notify_waiters();
+        self.reports.notify_one();
     }
 
-    /// Whether the stream may go on: it was not displaced by newer ones.
+    /// Whether the stream may go on: newer ones have not displaced it.
     pub(crate) fn is_attached(&self, stream: StreamId) -> bool {
         self.lock().streams.contains(&stream)
     }
 
-    /// Whether the session listens.
+    /// Whether the session has a stream of its own open, which is where contexts go.
     pub(crate) fn is_listening(&self) -> bool {
         self.lock()
             .streams
             .last()
-            .is_some_and(|s| s.0 == Kind::Listening)
+            .is_some_and(|s| s.0 == StreamKind::Listening)
     }
 
-    /// Whether anybody is connected at all.
+    /// Whether the session has a stream of any kind open.
     pub(crate) fn is_connected(&self) -> bool {
         !self.lock().streams.is_empty()
     }
@@ -130,7 +171,7 @@ impl Mailbox {
                 .any(|letter| letter.proposal == proposal)
     }
 
-    /// A verdict to deliver.
+    /// Queues a verdict for delivery.
     pub(crate) fn post(&self, letter: Letter) {
         let mut inner = self.lock();
         inner.undecided.remove(&letter.proposal);
@@ -139,18 +180,18 @@ impl Mailbox {
         self.bell.notify_waiters();
     }
 
-    /// Takes back every verdict about `path`, because the agent no longer waits for it. A stale
+    /// Discards every verdict about `path`, because the agent no longer waits for it. A stale
     /// one would decide the *next* proposal for that path, since clients match by path alone.
-    pub(crate) fn revoke(&self, path: &str) -> Vec<Letter> {
+    pub(crate) fn discard(&self, path: &str) -> Vec<Letter> {
         let mut inner = self.lock();
-        let mut revoked = Vec::new();
+        let mut discarded = Vec::new();
         inner
             .waiting
-            .retain(|letter| keep_unless(&mut revoked, letter, path));
+            .retain(|letter| keep_unless(&mut discarded, letter, path));
         inner
             .in_flight
-            .retain(|letter| keep_unless(&mut revoked, letter, path));
-        revoked
+            .retain(|letter| keep_unless(&mut discarded, letter, path));
+        discarded
     }
 
     /// The next letter, if `stream` is the one to carry it: the newest listening stream, or the
@@ -165,22 +206,22 @@ impl Mailbox {
         Some(letter)
     }
 
-    /// The letter has left.
+    /// The letter has left the process.
     pub(crate) fn confirm(&self, proposal: ProposalId) {
-        self.lock()
-            .in_flight
-            .retain(|letter| letter.proposal != proposal);
+        let mut inner = self.lock();
+        if let Some(at) = inner.position_in_flight(proposal) {
+            inner.in_flight.remove(at);
+            inner.report.delivered.push(proposal);
+        }
+        drop(inner);
         self.bell.notify_waiters();
+        self.reports.notify_one();
     }
 
     /// The stream died with the letter; it goes to the next stream, before all others.
     pub(crate) fn fail(&self, proposal: ProposalId) {
         let mut inner = self.lock();
-        if let Some(at) = inner
-            .in_flight
-            .iter()
-            .position(|letter| letter.proposal == proposal)
-        {
+        if let Some(at) = inner.position_in_flight(proposal) {
             let letter = inner.in_flight.remove(at);
             inner.waiting.push_front(letter);
         }
@@ -188,8 +229,8 @@ impl Mailbox {
         self.bell.notify_waiters();
     }
 
-    /// Takes out everything that was not delivered, because the session is gone for good.
-    pub(crate) fn drain(&self) -> Vec<Letter> {
+    /// Discards everything that was not delivered, because the session is gone for good.
+    pub(crate) fn discard_all(&self) -> Vec<Letter> {
         let mut inner = self.lock();
         inner.undecided.clear();
         let mut letters: Vec<_> = inner.waiting.drain(..).collect();
@@ -212,15 +253,22 @@ impl Mailbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing in here can panic half-way, so a poisoned lock still guards sound data.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locked(&self.inner)
     }
 }
 
-fn keep_unless(revoked: &mut Vec<Letter>, letter: &Letter, path: &str) -> bool {
+impl Inner {
+    fn position_in_flight(&self, proposal: ProposalId) -> Option<usize> {
+        self.in_flight
+            .iter()
+            .position(|letter| letter.proposal == proposal)
+    }
+}
+
+fn keep_unless(discarded: &mut Vec<Letter>, letter: &Letter, path: &str) -> bool {
     let stale = &*letter.path == path;
     if stale {
-        revoked.push(letter.clone());
+        discarded.push(letter.clone());
     }
     !stale
 }
@@ -230,12 +278,7 @@ mod tests {
     use super::*;
 
     fn letter(n: u64, path: &str) -> Letter {
-        Letter {
-            proposal: ProposalId::new(n),
-            path: path.into(),
-            accepted: None,
-            frame: Bytes::from(format!("{n}")),
-        }
+        Letter::new(ProposalId::new(n), path, Verdict::Rejected)
     }
 
     fn taken(mailbox: &Mailbox, stream: StreamId) -> Option<u64> {
@@ -246,7 +289,7 @@ mod tests {
     fn a_letter_waits_for_a_stream_and_leaves_once() {
         let mailbox = Mailbox::default();
         mailbox.post(letter(1, "/a"));
-        let stream = mailbox.attach(Kind::Listening, 4);
+        let stream = mailbox.attach(StreamKind::Listening, 4);
         assert_eq!(taken(&mailbox, stream), Some(1));
         assert_eq!(taken(&mailbox, stream), None);
         mailbox.confirm(ProposalId::new(1));
@@ -258,13 +301,13 @@ mod tests {
     #[test]
     fn a_letter_that_did_not_leave_goes_to_the_next_stream_first() {
         let mailbox = Mailbox::default();
-        let first = mailbox.attach(Kind::Listening, 4);
+        let first = mailbox.attach(StreamKind::Listening, 4);
         mailbox.post(letter(1, "/a"));
         mailbox.post(letter(2, "/b"));
         assert_eq!(taken(&mailbox, first), Some(1));
         mailbox.fail(ProposalId::new(1));
         mailbox.detach(first);
-        let second = mailbox.attach(Kind::Listening, 4);
+        let second = mailbox.attach(StreamKind::Listening, 4);
         assert_eq!(taken(&mailbox, second), Some(1));
         assert_eq!(taken(&mailbox, second), Some(2));
     }
@@ -272,9 +315,9 @@ mod tests {
     #[test]
     fn the_newest_listening_stream_carries_letters_and_replies_only_when_nobody_listens() {
         let mailbox = Mailbox::default();
-        let old = mailbox.attach(Kind::Listening, 4);
-        let new = mailbox.attach(Kind::Listening, 4);
-        let reply = mailbox.attach(Kind::Reply, 4);
+        let old = mailbox.attach(StreamKind::Listening, 4);
+        let new = mailbox.attach(StreamKind::Listening, 4);
+        let reply = mailbox.attach(StreamKind::Reply, 4);
         mailbox.post(letter(1, "/a"));
         assert_eq!(taken(&mailbox, reply), None);
         assert_eq!(taken(&mailbox, old), None);
@@ -286,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_letter_does_not_come_back() {
+    fn a_discarded_letter_does_not_come_back() {
         let mailbox = Mailbox::default();
-        let stream = mailbox.attach(Kind::Listening, 4);
+        let stream = mailbox.attach(StreamKind::Listening, 4);
         mailbox.post(letter(1, "/a"));
         assert_eq!(taken(&mailbox, stream), Some(1));
         mailbox.post(letter(2, "/a"));
         mailbox.post(letter(3, "/b"));
-        assert_eq!(mailbox.revoke("/a").len(), 2);
+        assert_eq!(mailbox.discard("/a").len(), 2);
         mailbox.fail(ProposalId::new(1));
         assert_eq!(taken(&mailbox, stream), Some(3));
     }
@@ -301,11 +344,11 @@ mod tests {
     #[test]
     fn too_many_streams_displace_the_oldest() {
         let mailbox = Mailbox::default();
-        let oldest = mailbox.attach(Kind::Listening, 2);
-        let reply = mailbox.attach(Kind::Reply, 2);
-        mailbox.attach(Kind::Listening, 2);
+        let oldest = mailbox.attach(StreamKind::Listening, 2);
+        let reply = mailbox.attach(StreamKind::Reply, 2);
+        mailbox.attach(StreamKind::Listening, 2);
         assert!(mailbox.is_attached(oldest));
-        mailbox.attach(Kind::Listening, 2);
+        mailbox.attach(StreamKind::Listening, 2);
         assert!(!mailbox.is_attached(oldest));
         assert!(mailbox.is_attached(reply));
     }
@@ -317,7 +360,7 @@ mod tests {
         assert!(!mailbox.awaits(id));
         mailbox.expect(id);
         assert!(mailbox.awaits(id));
-        let stream = mailbox.attach(Kind::Reply, 2);
+        let stream = mailbox.attach(StreamKind::Reply, 2);
         mailbox.post(letter(1, "/a"));
         assert!(mailbox.awaits(id));
         mailbox.take(stream);

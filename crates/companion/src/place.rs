@@ -1,4 +1,4 @@
-//! Where a file really is, for front ends that are told a path.
+//! Resolves the paths that front ends report.
 
 use std::io;
 use std::path::{Path, PathBuf};

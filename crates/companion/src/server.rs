@@ -83,7 +83,7 @@ async fn connection(
             app.call(request)
         }
     });
-    let io = TokioIo::new(Watched { stream, flushes });
+    let io = TokioIo::new(FlushReporting { stream, flushes });
     let mut serving = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
@@ -148,12 +148,12 @@ impl Flushes {
 }
 
 /// A connection that reports its flushes.
-struct Watched {
+struct FlushReporting {
     stream: TcpStream,
     flushes: Flushes,
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for FlushReporting {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -163,7 +163,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for FlushReporting {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -5,14 +5,16 @@
 //! cargo run -p outrigger-daemon --example chat -- "What does this project do?"
 //! ```
 //!
-//! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`, its address, if it is
-//! not the usual one, from `QWEN_IDE_DAEMON_URL`.
+//! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`, its address, if
+//! it is not the usual one, from `QWEN_IDE_DAEMON_URL`.
 
 use std::io::Write;
 
-use daemon::connection::{Answer, Conversation, IdeConnection, IdeEvent, Options, Request};
+use daemon::connection::{
+    ConnectOptions, IdeConnection, IdeEvent, InteractionRequest, SessionChoice, UserAnswer,
+};
 use daemon::wire::{ApprovalMode, SessionUpdate};
-use daemon::{Address, Parting, Token};
+use daemon::{Address, DisconnectMode, Token};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,17 +23,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_else(|| "Say hello.".into());
     let token = std::env::var("QWEN_SERVER_TOKEN").ok();
     let address = std::env::var("QWEN_IDE_DAEMON_URL").ok();
-    let options = Options {
+    let options = ConnectOptions {
         address: match address {
             Some(address) => address.parse()?,
             None => Address::default(),
         },
         token: token.as_deref().map(Token::new).transpose()?,
         workspace: Some(std::env::current_dir()?),
-        conversation: Conversation::New,
+        session: SessionChoice::New,
         // Otherwise a model decides what is safe, and nobody is asked.
         approval_mode: Some(ApprovalMode::Default),
-        ..Options::default()
+        ..ConnectOptions::default()
     };
     let (connection, mut events) = IdeConnection::new();
     if let Err(error) = connection.connect(options).await {
@@ -52,8 +54,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 );
                 std::io::stdout().flush()?;
             }
-            IdeEvent::Asked(request) => {
-                // In a task of its own: what else happens does not wait for the person.
+            IdeEvent::RequestOpened(request) => {
+                // In a task of its own, so that events are read while the user decides.
                 let connection = connection.clone();
                 tokio::spawn(async move {
                     let id = request.id.clone();
@@ -65,17 +67,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     println!();
-    connection.disconnect(Parting::Detach).await?;
+    connection.disconnect(DisconnectMode::Detach).await?;
     Ok(())
 }
 
-/// Asks the person. Anything but a clear yes is a no.
-async fn ask(request: Request) -> Option<Answer> {
+/// Asks the user. Anything but `y` is a rejection.
+async fn ask(request: InteractionRequest) -> Option<UserAnswer> {
     println!("\n{:?} [y/N]", request.title);
     let line = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)
     });
     let line = line.await.ok()?.ok()?;
-    (line.trim() == "y").then_some(Answer::Allow)
+    (line.trim() == "y").then_some(UserAnswer::Allow)
 }

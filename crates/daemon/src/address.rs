@@ -9,10 +9,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The port that `http` has when none is written.
+/// The port of `http` if the address has none.
 const HTTP_PORT: u16 = 80;
 
-/// The checked address of a daemon.
+/// The validated address of a daemon. It is always a loopback address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     host: Host,
@@ -28,31 +28,31 @@ enum Host {
 /// Why a text is not the address of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address at all.
+    /// Not a URL of the form `http://host:port`.
     #[error("`{0}` is not an address of the form http://127.0.0.1:4170")]
     Unreadable(String),
-    /// Another scheme than `http`.
+    /// The scheme is not `http`.
     #[error("`{0}` does not start with http://")]
     Scheme(String),
-    /// A user name or password stands in it.
+    /// It contains a user name or a password.
     #[error("the daemon's address must not contain a user name or password")]
     Credentials,
-    /// A path, a query or a fragment stands behind the host.
+    /// It has a path, a query or a fragment.
     #[error("`{0}` must end after the port")]
     Tail(String),
     /// The port is not a number from 1 to 65535.
     #[error("`{0}` is not a port")]
     Port(String),
-    /// An IPv4 address in IPv6 clothes.
+    /// An IPv4 address mapped into IPv6.
     #[error("`{0}` is an IPv4 address written as IPv6")]
     Mapped(Ipv6Addr),
-    /// Some other machine, or every network of this one.
+    /// The address of another machine, or of all interfaces of this one.
     #[error("`{0}` is not a loopback address")]
     NotLoopback(String),
 }
 
 impl AddressError {
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Unreadable(_) | Self::Port(_) => {
@@ -70,7 +70,7 @@ impl AddressError {
 }
 
 impl Address {
-    /// The address `127.0.0.1` with `port`.
+    /// `127.0.0.1` with `port`.
     pub fn local(port: u16) -> Address {
         Address {
             host: Host::Ip(Ipv4Addr::LOCALHOST.into()),
@@ -78,12 +78,12 @@ impl Address {
         }
     }
 
-    /// The port.
+    /// The port number.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Host and port as they stand in a `Host` header.
+    /// Host and port, as in a `Host` header.
     pub fn authority(&self) -> String {
         match self.host {
             Host::Localhost => format!("localhost:{}", self.port),
@@ -91,14 +91,15 @@ impl Address {
         }
     }
 
-    /// Host and port in every way that people write this machine.
+    /// Host and port in each of the usual ways to write a loopback address. The sanitiser hides all
+    /// of them.
     pub(crate) fn spellings(&self) -> Vec<String> {
         let hosts = ["localhost", "127.0.0.1", "[::1]"];
         let usual = hosts.iter().map(|host| format!("{host}:{}", self.port));
         usual.chain([self.authority()]).collect()
     }
 
-    /// Where to connect, in order. Every one is a loopback address, by construction.
+    /// The socket addresses to try, in order. Each is a loopback address, by construction.
     pub(crate) fn targets(&self) -> Vec<SocketAddr> {
         let ips = match self.host {
             Host::Localhost => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
@@ -111,7 +112,7 @@ impl Address {
 }
 
 impl Default for Address {
-    /// Where `qwen serve` listens when it is not told otherwise.
+    /// The address that `qwen serve` listens on by default.
     fn default() -> Self {
         Self::local(4170)
     }
@@ -128,8 +129,8 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        // Looked at first: every other error repeats the text, and with it a password. No address
-        // of a daemon has this character anywhere.
+        // First, because every other error repeats the text and would show a password. No valid
+        // address contains this character.
         if text.contains('@') {
             return Err(AddressError::Credentials);
         }
@@ -166,9 +167,9 @@ impl FromStr for Address {
     }
 }
 
-/// `localhost`, or a loopback IPv4 address in the one form that nobody can misread.
+/// `localhost`, or a loopback IPv4 address in dotted decimal form.
 ///
-/// Short, octal and hexadecimal forms are refused by the parser of the standard library.
+/// The parser of the standard library rejects short, octal and hexadecimal forms.
 fn host(name: &str) -> Option<Host> {
     if name.eq_ignore_ascii_case("localhost") {
         return Some(Host::Localhost);
@@ -195,7 +196,7 @@ fn not_loopback(name: &str, unreadable: impl FnOnce() -> AddressError) -> Addres
 }
 
 fn parse_port(digits: &str) -> Option<u16> {
-    // `parse` alone would take a leading plus sign.
+    // `parse` alone would accept a leading plus sign.
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|port| plain && *port != 0)
 }

@@ -1,10 +1,11 @@
-//! What can go wrong between us and a daemon.
+//! Errors of requests to a daemon.
 //!
-//! The kinds differ in what may be done next. Nothing was sent ([`DaemonError::Unreachable`]): try
-//! again. Something was sent and no answer came ([`DaemonError::Silent`], [`DaemonError::Cut`]): the
-//! daemon may have acted on it. It said no ([`DaemonError::Refused`]): its reasons tell.
+//! The variants differ in what may be done next. Nothing was sent ([`DaemonError::Unreachable`]):
+//! the request may be repeated. It was sent and no response came ([`DaemonError::Timeout`],
+//! [`DaemonError::ConnectionLost`]): the daemon may have acted on it. The daemon rejected it
+//! ([`DaemonError::Refused`]): the reason tells.
 
-mod refusal;
+mod response;
 
 use std::fmt;
 use std::io;
@@ -14,103 +15,105 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
 
-pub use refusal::{Reason, Refusal};
+pub use response::{ErrorReason, ErrorResponse};
 
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
-    /// No connection. Nothing was sent.
+    /// No connection could be made. Nothing was sent.
     #[error("no daemon answers at {address}: {why}")]
     Unreachable {
-        /// Where it was sought.
+        /// The address that was tried.
         address: Address,
-        /// What the system said.
+        /// The error of the system.
         why: io::Error,
     },
-    /// A request went out, and no complete answer came in time.
-    #[error("the daemon at {address} has not answered within {} s", .patience.as_secs())]
-    Silent {
-        /// Where it is.
+    /// The request was sent, and no complete response came in time.
+    #[error("the daemon at {address} has not answered within {} s", .timeout.as_secs())]
+    Timeout {
+        /// The daemon's address.
         address: Address,
-        /// How long it had.
-        patience: Duration,
+        /// The time limit.
+        timeout: Duration,
     },
-    /// A request went out, and the connection broke before the answer was complete.
+    /// The request was sent, and the connection broke before the response was complete.
     #[error("the connection to the daemon at {address} broke: {why}")]
-    Cut {
-        /// Where it is.
+    ConnectionLost {
+        /// The daemon's address.
         address: Address,
-        /// What broke.
+        /// The error with all its sources.
         why: String,
     },
-    /// The daemon said no.
+    /// The daemon answered with an error status.
     #[error("{0}")]
-    Refused(Box<Refusal>),
-    /// Somebody answered, but not as a daemon does.
+    Refused(Box<ErrorResponse>),
+    /// The response is not one of a daemon: another program may listen there.
     #[error("{address} does not answer like a daemon: {why}")]
-    Strange {
-        /// Who.
+    InvalidResponse {
+        /// The address that was tried.
         address: Address,
-        /// What was wrong.
+        /// What is wrong with the response.
         why: String,
     },
-    /// The session ended before the request was made.
+    /// The session had ended before the request was made. Nothing was sent.
     #[error("the session is over")]
-    Over,
+    SessionEnded,
 }
 
 impl DaemonError {
-    /// The refusal, if it is one.
-    pub fn refusal(&self) -> Option<&Refusal> {
+    /// The error response, for [`DaemonError::Refused`].
+    pub fn response(&self) -> Option<&ErrorResponse> {
         match self {
-            Self::Refused(refusal) => Some(refusal),
+            Self::Refused(response) => Some(response),
             _ => None,
         }
     }
 
-    /// What the daemon means by its refusal, if it is one.
-    pub fn reason(&self) -> Option<Reason> {
-        self.refusal().map(Refusal::reason)
+    /// What the error response means, for [`DaemonError::Refused`].
+    pub fn reason(&self) -> Option<ErrorReason> {
+        self.response().map(ErrorResponse::reason)
     }
 
-    /// Whether nothing can have happened at the daemon.
+    /// Whether the daemon cannot have acted on the request, so that it may be repeated.
     pub fn nothing_was_sent(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Over)
+        matches!(self, Self::Unreachable { .. } | Self::SessionEnded)
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Unreachable { .. } => Some(
                 "start it with `qwen serve` in the project's folder, or check the address: a \
                       daemon that finds its port taken moves to the next one",
             ),
-            Self::Silent { .. } => Some("it may be starting or overloaded; try again"),
-            Self::Cut { .. } => Some("it may have ended; look whether it is still running"),
-            Self::Strange { .. } => Some("another program may be listening on this port"),
-            Self::Refused(refusal) => refusal.reason().hint(),
-            Self::Over => Some("connect again"),
+            Self::Timeout { .. } => Some("it may be starting or overloaded; try again"),
+            Self::ConnectionLost { .. } => {
+                Some("it may have ended; look whether it is still running")
+            }
+            Self::InvalidResponse { .. } => Some("another program may be listening on this port"),
+            Self::Refused(response) => response.reason().hint(),
+            Self::SessionEnded => Some("connect again"),
         }
     }
 }
 
-/// A code in an error: the daemon's own are words, the agent's are numbers.
+/// The code in an error. The daemon's own codes are words, those of the agent are numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Code {
-    /// A number, from the agent's JSON-RPC.
+pub enum ErrorCode {
+    /// A code of the agent's JSON-RPC.
     Number(i64),
-    /// A word.
+    /// A code of the daemon, for example `session_not_found`.
     Name(String),
 }
 
-impl Code {
-    /// Whether it is this word.
+impl ErrorCode {
+    /// Whether it is the word `name`.
     pub fn is(&self, name: &str) -> bool {
         matches!(self, Self::Name(it) if it == name)
     }
 
-    /// The number, also when it was written as text.
+    /// The number, also if it was sent as a string.
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -119,7 +122,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),

@@ -1,9 +1,9 @@
-//! Events: what a stream tells, one envelope at a time.
+//! Events of the daemon: one JSON envelope each.
 //!
-//! An [`Event`] keeps the text it came as, so nothing is ever lost, and reads only the envelope:
-//! number, type, prompt, originator. What is inside is read on demand by [`Event::body`], which
-//! never fails: an event of a type that is not known is [`Body::Unknown`], one that is known but not
-//! as expected is [`Body::Malformed`], and both still have their raw data.
+//! A [`DaemonEvent`] keeps the text it came as, so nothing is lost, and parses only the envelope:
+//! id, type, prompt, originator. The data is parsed on demand by [`DaemonEvent::body`], which never
+//! fails: an unknown type is [`EventBody::Unknown`], a known type whose data cannot be parsed is
+//! [`EventBody::Malformed`], and both still have their raw data.
 
 mod body;
 mod data;
@@ -16,51 +16,51 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::{self, Fields};
-use crate::sse::Frame;
+use crate::json::{self, ObjectFields};
+use crate::sse::SseFrame;
 use crate::wire::{ClientId, PromptId};
 
-pub use body::Body;
+pub use body::EventBody;
 pub use data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, HistoryTruncated, MetadataUpdated,
-    ModelSwitchFailed, ModelSwitched, PendingPromptNews, PermissionForbidden, PermissionResolved,
-    PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed, SessionDied, Snapshot,
-    StreamError, Suggestion, TurnComplete, TurnError, VoteProgress,
+    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FollowupSuggestion, HistoryTruncated,
+    ModelSwitchFailed, ModelSwitched, PermissionForbidden, PermissionPartialVote,
+    PermissionResolved, PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed,
+    SessionDied, SessionMetadataUpdated, SessionSnapshot, StreamError, TurnComplete, TurnError,
 };
 
-/// Numbers above this cannot be told apart by a daemon written in JavaScript.
+/// The daemon is written in JavaScript, whose numbers are exact up to here.
 const LARGEST_ID: u64 = (1 << 53) - 1;
 
-/// One event.
+/// One event of a session: the envelope, and the text that it came as.
 #[derive(Clone)]
-pub struct Event {
+pub struct DaemonEvent {
     id: Option<u64>,
-    kind: Kind,
-    /// The whole envelope, as JSON.
+    kind: EventKind,
+    /// The whole envelope as JSON.
     text: Arc<str>,
-    /// Where in `text` these stand, as JSON. Hardly anybody asks for the first two, and making ids of
-    /// them for every event would cost more than all the rest.
+    /// Positions of these values in `text`. The first two are rarely asked for; making ids of them
+    /// for every event would cost more than all other parsing.
     prompt_id: Option<Range<usize>>,
     originator: Option<Range<usize>>,
     data: Range<usize>,
 }
 
-/// The type of an event; the known ones cost no memory.
+/// The `type` of an event. A known type is a static string and needs no allocation.
 #[derive(Clone)]
-enum Kind {
+enum EventKind {
     Known(&'static str),
     Unknown(Arc<str>),
 }
 
-impl Kind {
+impl EventKind {
     /// Reads a type. The known ones need not be decoded first: no name of theirs has an escape.
-    fn read(json: &str) -> Result<Kind, serde_json::Error> {
+    fn read(json: &str) -> Result<EventKind, serde_json::Error> {
         let inside = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         if let Some(name) = inside.and_then(body::known) {
-            return Ok(Kind::Known(name));
+            return Ok(EventKind::Known(name));
         }
         let name = json::string(json)?;
-        Ok(body::known(&name).map_or_else(|| Kind::Unknown(name.into()), Kind::Known))
+        Ok(body::known(&name).map_or_else(|| EventKind::Unknown(name.into()), EventKind::Known))
     }
 }
 
@@ -70,16 +70,16 @@ pub enum EventError {
     /// Not a JSON object with a type and data.
     #[error("not an event: {0}")]
     Unreadable(String),
-    /// An envelope of another version.
+    /// The envelope has another version than 1.
     #[error("the envelope has version {0}")]
     Version(u64),
-    /// A number that cannot be one.
+    /// The id is 0, or larger than JavaScript can represent exactly.
     #[error("{0} is not the number of an event")]
     Id(u64),
 }
 
-impl From<json::Broken> for EventError {
-    fn from(broken: json::Broken) -> Self {
+impl From<json::NotAnObject> for EventError {
+    fn from(broken: json::NotAnObject) -> Self {
         serde_json::Error::from(broken).into()
     }
 }
@@ -90,9 +90,9 @@ impl From<serde_json::Error> for EventError {
     }
 }
 
-/// The fields of an envelope that mean something here, as JSON.
+/// The fields of an envelope that are used here, as JSON.
 #[derive(Default)]
-struct Envelope<'a> {
+struct RawEnvelope<'a> {
     id: Option<&'a str>,
     version: Option<&'a str>,
     kind: Option<&'a str>,
@@ -101,10 +101,10 @@ struct Envelope<'a> {
     data: Option<&'a str>,
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> RawEnvelope<'a> {
     fn read(text: &'a str) -> Result<Self, EventError> {
-        let mut envelope = Envelope::default();
-        for field in Fields::of(text)? {
+        let mut envelope = RawEnvelope::default();
+        for field in ObjectFields::of(text)? {
             let (name, value) = field?;
             let place = match name {
                 "id" => &mut envelope.id,
@@ -117,7 +117,7 @@ impl<'a> Envelope<'a> {
             };
             *place = Some(value);
             if envelope.is_complete() {
-                // What follows is metadata that nobody has asked for.
+                // What follows is metadata that is not used here.
                 break;
             }
         }
@@ -134,26 +134,25 @@ impl<'a> Envelope<'a> {
     }
 }
 
-impl Event {
-    /// Reads the data of a frame. The second value tells whether bytes that are not text had to be
-    /// replaced.
-    pub fn from_frame(frame: &Frame) -> (Result<Event, EventError>, bool) {
-        // Checking is several times faster than mending, and nearly all frames are text.
+impl DaemonEvent {
+    /// Reads the data of a frame. The second value tells whether invalid UTF-8 was replaced.
+    pub fn from_frame(frame: &SseFrame) -> (Result<DaemonEvent, EventError>, bool) {
+        // Validating is several times faster than replacing, and nearly all frames are valid.
         let text = std::str::from_utf8(&frame.data)
             .map_or_else(|_| String::from_utf8_lossy(&frame.data), Cow::Borrowed);
-        let mended = matches!(text, Cow::Owned(_));
+        let invalid_utf8 = matches!(text, Cow::Owned(_));
         let event = Self::read(&text).map(|mut event| {
             event.id = event
                 .id
                 .or(frame.id.filter(|id| (1..=LARGEST_ID).contains(id)));
             event
         });
-        (event, mended)
+        (event, invalid_utf8)
     }
 
-    /// Reads an envelope.
-    pub fn read(text: &str) -> Result<Event, EventError> {
-        let envelope = Envelope::read(text)?;
+    /// Reads an envelope. The data is not parsed.
+    pub fn read(text: &str) -> Result<DaemonEvent, EventError> {
+        let envelope = RawEnvelope::read(text)?;
         let missing = |what| EventError::Unreadable(format!("it has no {what}"));
         let version = envelope.version.ok_or_else(|| missing("version"))?;
         if version != "1" {
@@ -169,10 +168,10 @@ impl Event {
         {
             return Err(EventError::Id(id));
         }
-        let kind = Kind::read(envelope.kind.ok_or_else(|| missing("type"))?)?;
+        let kind = EventKind::read(envelope.kind.ok_or_else(|| missing("type"))?)?;
         let data = envelope.data.ok_or_else(|| missing("data"))?;
         let range = |part: &str| range_of(text, part);
-        Ok(Event {
+        Ok(DaemonEvent {
             id,
             kind,
             text: text.into(),
@@ -182,20 +181,20 @@ impl Event {
         })
     }
 
-    /// Its number; synthetic events have none.
+    /// The event id. Synthetic events have none.
     pub fn id(&self) -> Option<u64> {
         self.id
     }
 
-    /// Its type, as it stands on the wire.
+    /// The `type` field.
     pub fn kind(&self) -> &str {
         match &self.kind {
-            Kind::Known(name) => name,
-            Kind::Unknown(name) => name,
+            EventKind::Known(name) => name,
+            EventKind::Unknown(name) => name,
         }
     }
 
-    /// The prompt it belongs to.
+    /// The prompt whose turn it belongs to.
     pub fn prompt_id(&self) -> Option<PromptId> {
         let id = json::string(&self.text[self.prompt_id.clone()?]).ok()?;
         PromptId::new(id).ok()
@@ -207,42 +206,42 @@ impl Event {
         ClientId::new(id).ok()
     }
 
-    /// The whole envelope, as it came.
+    /// The whole envelope as it was received.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The data, as it came.
+    /// The `data` field as JSON, as it was received.
     pub fn data(&self) -> &str {
         &self.text[self.data.clone()]
     }
 
-    /// One field of the data, whatever else is wrong with it.
+    /// One field of the data. Works also for an event whose data is [`EventBody::Malformed`].
     pub fn field(&self, name: &str) -> Option<Value> {
         let data: Value = serde_json::from_str(self.data()).ok()?;
         data.get(name).cloned()
     }
 
-    /// What it says.
-    pub fn body(&self) -> Body {
-        Body::read(self.kind(), self.data())
+    /// Parses the data.
+    pub fn body(&self) -> EventBody {
+        EventBody::read(self.kind(), self.data())
     }
 
-    /// Whether its type is one that this version knows.
+    /// Whether this version knows the type.
     pub fn is_known(&self) -> bool {
-        matches!(self.kind, Kind::Known(_))
+        matches!(self.kind, EventKind::Known(_))
     }
 }
 
-/// Where `part`, which borrows from `text`, stands in it.
+/// The position in `text` of `part`, which must borrow from it.
 fn range_of(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
 }
 
-impl std::fmt::Debug for Event {
+impl std::fmt::Debug for DaemonEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Event")
+        f.debug_struct("DaemonEvent")
             .field("id", &self.id)
             .field("kind", &self.kind())
             .field("data", &self.data())
@@ -250,23 +249,23 @@ impl std::fmt::Debug for Event {
     }
 }
 
-impl PartialEq for Event {
+impl PartialEq for DaemonEvent {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-impl Serialize for Event {
+impl Serialize for DaemonEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_str(&self.text).map_err(ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Event {
+impl<'de> Deserialize<'de> for DaemonEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let envelope = Value::deserialize(deserializer)?;
-        Event::read(&envelope.to_string()).map_err(de::Error::custom)
+        DaemonEvent::read(&envelope.to_string()).map_err(de::Error::custom)
     }
 }
 

@@ -1,11 +1,11 @@
-//! One request, one connection, to a loopback address.
+//! HTTP requests to a loopback address, each on a connection of its own.
 //!
-//! HTTP is spoken by `hyper` directly rather than by a general client such as `reqwest`: what such a
-//! client adds is what must not happen here. It would look names up, take a proxy from the
-//! environment, follow redirects and keep connections, each of which can carry the token to somebody
-//! else or fail in ways that look like the daemon's fault. The daemon closes idle connections after
-//! five seconds, so a kept connection is likely to die under the next request; a new one on loopback
-//! costs a fraction of a millisecond.
+//! This uses `hyper` directly and not a general client such as `reqwest`, because of what such a
+//! client adds: it would resolve names, take a proxy from the environment, follow redirects and
+//! keep connections. Each of these can send the token to another host, or fail in ways that look
+//! like the daemon's fault. The daemon closes idle connections after five seconds, so a kept
+//! connection would often break under the next request; a new one on loopback costs a fraction of a
+//! millisecond.
 
 use std::error::Error;
 use std::io;
@@ -23,24 +23,24 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::address::Address;
-use crate::error::{DaemonError, Refusal};
+use crate::error::{DaemonError, ErrorResponse};
 use crate::token::Token;
 use crate::wire::ClientId;
 
-/// No answer is larger than this; the largest is the history of a session.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// The largest response body that is read. The largest one in practice is the history of a session.
+const MAX_RESPONSE: usize = 64 * 1024 * 1024;
 
-/// The header that says who asks.
+/// The header that carries the client id. The daemon compares it with the ids it has registered.
 const CLIENT_ID: HeaderName = HeaderName::from_static("x-qwen-client-id");
 
-/// How long things may take.
+/// Limits on how long each part of a request may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// To connect. On loopback a listening daemon needs microseconds.
+    /// Until the TCP connection stands. On loopback a listening daemon needs microseconds.
     pub connect: Duration,
-    /// To answer a request completely, or to begin an event stream.
-    pub answer: Duration,
-    /// To create or restore a session, which may have to start the agent first.
+    /// Until a response is complete, or until the head of an event stream has arrived.
+    pub response: Duration,
+    /// Until a session is created or restored, which may have to start the agent first.
     pub restore: Duration,
 }
 
@@ -48,31 +48,31 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
-            answer: Duration::from_secs(30),
+            response: Duration::from_secs(30),
             restore: Duration::from_secs(70),
         }
     }
 }
 
-/// A way to one daemon.
+/// Sends requests to one daemon. Each request has a connection of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Link {
+pub(crate) struct HttpClient {
     pub(crate) address: Address,
     pub(crate) token: Option<Token>,
     pub(crate) timeouts: Timeouts,
 }
 
-/// A request to be made.
-pub(crate) struct Call {
+/// A request before the headers that all requests share are added.
+pub(crate) struct HttpRequest {
     pub(crate) method: Method,
-    /// Path and query, encoded.
+    /// Path and query, percent-encoded.
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
-impl Call {
+impl HttpRequest {
     pub(crate) fn client(mut self, id: Option<&ClientId>) -> Self {
         if let Some(id) = id {
             self = self.header(CLIENT_ID, id.as_str());
@@ -89,96 +89,102 @@ impl Call {
     }
 }
 
-/// A complete answer.
-pub(crate) struct Answer {
+/// A response with a success status, read to its end.
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) body: Bytes,
 }
 
-/// The connection behind an answer; it ends when this is dropped.
+/// Owns the task that drives a connection. Dropping it closes the connection.
 #[derive(Debug)]
-pub(crate) struct Connection(AbortHandle);
+pub(crate) struct ConnectionGuard(AbortHandle);
 
-impl Drop for Connection {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-impl Link {
-    /// Makes a request and reads the whole answer; an error status is an error.
-    pub(crate) async fn ask(&self, call: Call) -> Result<Answer, DaemonError> {
-        let patience = call.patience;
+impl HttpClient {
+    /// Sends a request and reads the whole response. A status other than 2xx is an error.
+    pub(crate) async fn fetch(&self, request: HttpRequest) -> Result<HttpResponse, DaemonError> {
+        let limit = request.timeout;
         let exchange = async {
-            let (response, connection) = self.send(call).await?;
-            let answer = self.read(response).await;
+            let (response, connection) = self.send(request).await?;
+            let response = self.read(response).await;
             drop(connection);
-            answer
+            response
         };
-        let late = |_| self.silent(patience);
-        timeout(patience, exchange).await.map_err(late)?
+        let late = |_| self.timed_out(limit);
+        timeout(limit, exchange).await.map_err(late)?
     }
 
-    /// Makes a request and hands out the answer's body as it comes; an error status is an error.
-    pub(crate) async fn open(
+    /// Sends a request and returns the response body unread. A status other than 200 is an error.
+    pub(crate) async fn open_stream(
         &self,
-        call: Call,
-    ) -> Result<(HeaderMap, Incoming, Connection), DaemonError> {
-        let patience = call.patience;
+        request: HttpRequest,
+    ) -> Result<(HeaderMap, Incoming, ConnectionGuard), DaemonError> {
+        let limit = request.timeout;
         let exchange = async {
-            let (response, connection) = self.send(call).await?;
+            let (response, connection) = self.send(request).await?;
             if response.status().as_u16() != 200 {
-                let answer = self.read(response).await?;
-                let why = format!("a stream was answered with status {}", answer.status);
-                return Err(self.strange(why));
+                let response = self.read(response).await?;
+                let why = format!("a stream was answered with status {}", response.status);
+                return Err(self.invalid_response(why));
             }
             let (head, body) = response.into_parts();
             Ok((head.headers, body, connection))
         };
-        let late = |_| self.silent(patience);
-        timeout(patience, exchange).await.map_err(late)?
+        let late = |_| self.timed_out(limit);
+        timeout(limit, exchange).await.map_err(late)?
     }
 
-    async fn send(&self, call: Call) -> Result<(Response<Incoming>, Connection), DaemonError> {
+    async fn send(
+        &self,
+        request: HttpRequest,
+    ) -> Result<(Response<Incoming>, ConnectionGuard), DaemonError> {
         let stream = self.connect().await?;
         let handshake = http1::handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = handshake.map_err(|error| self.cut(&error))?;
-        // A connection that fails makes the request fail; there is nobody else to tell.
-        let connection = Connection(tokio::spawn(connection).abort_handle());
-        let request = self.request(call)?;
+        let (mut sender, connection) = handshake.map_err(|error| self.connection_lost(&error))?;
+        // The driver's own error is not needed: a connection that fails makes the request fail.
+        let connection = ConnectionGuard(tokio::spawn(connection).abort_handle());
+        let request = self.build(request)?;
         let response = sender.send_request(request).await;
-        Ok((response.map_err(|error| self.cut(&error))?, connection))
+        Ok((
+            response.map_err(|error| self.connection_lost(&error))?,
+            connection,
+        ))
     }
 
-    fn request(&self, call: Call) -> Result<Request<Full<Bytes>>, DaemonError> {
-        let mut request = Request::builder()
-            .method(call.method)
-            .uri(call.path)
+    fn build(&self, request: HttpRequest) -> Result<Request<Full<Bytes>>, DaemonError> {
+        let mut builder = Request::builder()
+            .method(request.method)
+            .uri(request.path)
             .header(header::HOST, self.address.authority())
             .header(header::CONNECTION, "close");
-        if let Some(headers) = request.headers_mut() {
-            headers.extend(call.headers);
+        if let Some(headers) = builder.headers_mut() {
+            headers.extend(request.headers);
             if let Some(token) = &self.token {
                 headers.insert(header::AUTHORIZATION, token.header());
             }
-            if call.body.is_some() {
-                // Without it the daemon ignores the body, silently.
+            if request.body.is_some() {
+                // Without this header the daemon ignores the body, and does not say so.
                 let json = HeaderValue::from_static("application/json");
                 headers.insert(header::CONTENT_TYPE, json);
             }
         }
-        let body = Full::new(Bytes::from(call.body.unwrap_or_default()));
-        let bad = |error: hyper::http::Error| self.strange(error.to_string());
-        request.body(body).map_err(bad)
+        let body = Full::new(Bytes::from(request.body.unwrap_or_default()));
+        let bad = |error: hyper::http::Error| self.invalid_response(error.to_string());
+        builder.body(body).map_err(bad)
     }
 
-    /// Connects to the first target that answers. All of them are loopback addresses.
+    /// Connects to the first address that accepts. All of them are loopback addresses.
     async fn connect(&self) -> Result<TcpStream, DaemonError> {
         let mut why = io::Error::from(io::ErrorKind::AddrNotAvailable);
         for target in self.address.targets() {
             match timeout(self.timeouts.connect, TcpStream::connect(target)).await {
                 Ok(Ok(stream)) => {
-                    // A small request must not wait for the next one.
+                    // Requests are small; Nagle's algorithm would delay them.
                     let _ = stream.set_nodelay(true);
                     return Ok(stream);
                 }
@@ -190,58 +196,60 @@ impl Link {
         Err(DaemonError::Unreachable { address, why })
     }
 
-    async fn read(&self, response: Response<Incoming>) -> Result<Answer, DaemonError> {
+    async fn read(&self, response: Response<Incoming>) -> Result<HttpResponse, DaemonError> {
         let status = response.status();
         let retry_after = response.headers().get(header::RETRY_AFTER).cloned();
-        let body = Limited::new(response.into_body(), MAX_ANSWER)
+        let body = Limited::new(response.into_body(), MAX_RESPONSE)
             .collect()
             .await;
         let body = body.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                return self.strange(format!("the answer is larger than {MAX_ANSWER} bytes"));
+                return self
+                    .invalid_response(format!("the answer is larger than {MAX_RESPONSE} bytes"));
             }
-            self.cut(&*error)
+            self.connection_lost(&*error)
         })?;
         let body = body.to_bytes();
         if status.is_success() {
             let status = status.as_u16();
-            return Ok(Answer { status, body });
+            return Ok(HttpResponse { status, body });
         }
         let retry_after = retry_after.as_ref().and_then(|it| it.to_str().ok());
-        let refusal = Refusal::read(status.as_u16(), retry_after, &body);
-        Err(DaemonError::Refused(Box::new(refusal)))
+        let error = ErrorResponse::read(status.as_u16(), retry_after, &body);
+        Err(DaemonError::Refused(Box::new(error)))
     }
 
-    pub(crate) fn strange(&self, why: impl Into<String>) -> DaemonError {
-        DaemonError::Strange {
+    pub(crate) fn invalid_response(&self, why: impl Into<String>) -> DaemonError {
+        DaemonError::InvalidResponse {
             address: self.address.clone(),
             why: why.into(),
         }
     }
 
-    pub(crate) fn silent(&self, patience: Duration) -> DaemonError {
-        DaemonError::Silent {
+    pub(crate) fn timed_out(&self, timeout: Duration) -> DaemonError {
+        DaemonError::Timeout {
             address: self.address.clone(),
-            patience,
+            timeout,
         }
     }
 
-    /// The connection broke. The outer error alone rarely says why, so all of them are told.
-    pub(crate) fn cut(&self, error: &(dyn Error + 'static)) -> DaemonError {
+    /// The outer error alone rarely gives the cause, so the message holds the whole chain of
+    /// sources.
+    pub(crate) fn connection_lost(&self, error: &(dyn Error + 'static)) -> DaemonError {
         let mut why = error.to_string();
         let mut deeper = error.source();
         while let Some(error) = deeper {
             why = format!("{why}: {error}");
             deeper = error.source();
         }
-        DaemonError::Cut {
+        DaemonError::ConnectionLost {
             address: self.address.clone(),
             why,
         }
     }
 }
 
-/// `text` as one segment of a path, or as a value in a query. Dots are encoded too, because a segment
+/// Percent-encodes `text` as one path segment or one query value. Dots are encoded too: a segment
 /// of nothing but dots would mean another path.
 pub(crate) fn encode(text: &str) -> String {
     use std::fmt::Write as _;

@@ -1,79 +1,78 @@
-//! The fields of a JSON object, found without reading their values.
+//! The fields of a JSON object, found without parsing their values.
 //!
-//! Nearly all of a stream is envelopes around small updates, of which a client wants three or four
-//! fields. A general parser looks at every byte of the rest to learn that it is not wanted; this one
-//! only looks for where a value ends. What is wanted is then read by `serde_json`, or here where it
-//! is a plain text.
+//! Most of a stream is envelopes around small updates, of which a client needs three or four
+//! fields. A general parser examines every byte of the others too; this one only finds where a
+//! value ends. The values that are needed are then parsed by `serde_json`, or here if they are
+//! plain strings.
 //!
-//! The price is that what is stepped over is not checked: a value with mistakes inside is found to be
-//! wrong when it is read, not before. And names are compared as they are written; nobody writes those
-//! that matter here with escapes. Whatever the text is, nothing here panics, and the pieces that come
-//! out are pieces of the text.
+//! The price is that skipped values are not validated: an error inside one shows only when it is
+//! parsed. Names are compared as they are written; the daemon writes none of them with escapes.
+//! Whatever the text is, nothing here panics, and all results are slices of the text.
 
 use std::borrow::Cow;
 
 use serde::de::Error as _;
 
-/// The fields of an object in their order. After an error nothing follows.
+/// Iterates over the fields of an object, in order. Nothing follows after an error.
 #[derive(Clone, Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct ObjectFields<'a> {
     text: &'a str,
     /// Where the next field begins; `None` after the last one.
     next: Option<usize>,
-    /// Whether something may follow the object.
+    /// Whether other text may follow the object.
     is_open: bool,
 }
 
-/// A name without its quotes and a value, both as they stand in the text.
-pub(crate) type Field<'a> = (&'a str, &'a str);
+/// A name without its quotes, and a value as JSON. Both are slices of the text.
+pub(crate) type RawField<'a> = (&'a str, &'a str);
 
-/// Not an object.
+/// The text is not a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken;
+pub(crate) struct NotAnObject;
 
-impl From<Broken> for serde_json::Error {
-    fn from(Broken: Broken) -> Self {
+impl From<NotAnObject> for serde_json::Error {
+    fn from(NotAnObject: NotAnObject) -> Self {
         Self::custom("not an object")
     }
 }
 
-impl<'a> Fields<'a> {
-    /// The fields of the object that `text` is, with nothing but blanks around it.
-    pub(crate) fn of(text: &'a str) -> Result<Self, Broken> {
+impl<'a> ObjectFields<'a> {
+    /// The fields of the object in `text`, which holds nothing else but white space.
+    pub(crate) fn of(text: &'a str) -> Result<Self, NotAnObject> {
         Self::new(text, false)
     }
 
     /// The fields of the object that `text` begins with.
-    pub(crate) fn starting(text: &'a str) -> Result<Self, Broken> {
+    pub(crate) fn starting(text: &'a str) -> Result<Self, NotAnObject> {
         Self::new(text, true)
     }
 
-    fn new(text: &'a str, is_open: bool) -> Result<Self, Broken> {
+    fn new(text: &'a str, is_open: bool) -> Result<Self, NotAnObject> {
         let bytes = text.as_bytes();
         let start = blanks(bytes, 0);
         if bytes.get(start) != Some(&b'{') {
-            return Err(Broken);
+            return Err(NotAnObject);
         }
         let first = blanks(bytes, start + 1);
-        let mut fields = Fields {
+        let mut fields = ObjectFields {
             text,
             next: Some(first),
             is_open,
         };
         if bytes.get(first) == Some(&b'}') {
-            fields.end(first + 1).ok_or(Broken)?;
+            fields.end(first + 1).ok_or(NotAnObject)?;
         }
         Ok(fields)
     }
 
-    /// The text from the value of the field `name` on. The end of that value is not looked for.
-    pub(crate) fn find(mut self, name: &str) -> Result<Option<&'a str>, Broken> {
+    /// The text from the value of the field `name` on. Where that value ends is not determined.
+    pub(crate) fn find(mut self, name: &str) -> Result<Option<&'a str>, NotAnObject> {
         while let Some(at) = self.next.take() {
-            let (found, start) = self.name(at).ok_or(Broken)?;
+            let (found, start) = self.name(at).ok_or(NotAnObject)?;
             if found == name {
-                return self.text.get(start..).map(Some).ok_or(Broken);
+                return self.text.get(start..).map(Some).ok_or(NotAnObject);
             }
-            self.value(start).ok_or(Broken)?;
+            self.value(start).ok_or(NotAnObject)?;
         }
         Ok(None)
     }
@@ -94,7 +93,7 @@ impl<'a> Fields<'a> {
         Some((name, blanks(bytes, colon + 1)))
     }
 
-    /// The value that begins at `start`. Goes on to the next field.
+    /// The value that begins at `start`. Advances to the next field.
     #[inline]
     fn value(&mut self, start: usize) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
@@ -117,19 +116,19 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Iterator for Fields<'a> {
-    type Item = Result<Field<'a>, Broken>;
+impl<'a> Iterator for ObjectFields<'a> {
+    type Item = Result<RawField<'a>, NotAnObject>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let at = self.next.take()?;
         let field = self.name(at);
         let field = field.and_then(|(name, start)| Some((name, self.value(start)?)));
-        Some(field.ok_or(Broken))
+        Some(field.ok_or(NotAnObject))
     }
 }
 
-/// The text that a JSON string stands for. Most have no escapes and are just the text.
+/// Decodes a JSON string. One without escapes is borrowed.
 pub(crate) fn string(json: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     let inside = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
     match inside {
@@ -140,7 +139,7 @@ pub(crate) fn string(json: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     }
 }
 
-/// A number as the daemon writes counters: decimal digits and nothing else.
+/// A number as the daemon writes counters: decimal digits only.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 16 {
         return None;
@@ -151,7 +150,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// The first place from `at` on that is not blank.
+/// The first position from `at` on that is not white space.
 #[inline]
 fn blanks(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -160,7 +159,7 @@ fn blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the value that begins at `at`.
+/// The position after the value that begins at `at`.
 #[inline]
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
@@ -175,7 +174,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the object or the list that begins at `at`.
+/// The position after the object or array that begins at `at`.
 fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0usize;
     loop {
@@ -197,12 +196,12 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the string whose first quote is at `at`.
+/// The position after the string whose opening quote is at `at`.
 #[inline]
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let first = at + 1;
     let mut quote = quote(bytes, first)?;
-    // A backslash before it may be one that is escaped itself; an odd number of them is not.
+    // A quote is escaped if an odd number of backslashes precedes it.
     while bytes[quote - 1] == b'\\' {
         let before = bytes[first..quote].iter().rev();
         if before.take_while(|it| **it == b'\\').count() % 2 == 0 {
@@ -213,8 +212,8 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     Some(quote + 1)
 }
 
-/// The first quote from `at` on. Most strings are short, so this must begin quickly; sixteen bytes are
-/// looked at as one number.
+/// The first quote from `at` on. Most strings are short, so a low start-up cost matters; sixteen
+/// bytes are compared at a time.
 #[inline]
 fn quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     const ONES: u128 = u128::from_ne_bytes([1; 16]);
@@ -225,7 +224,8 @@ fn quote(bytes: &[u8], mut at: usize) -> Option<usize> {
             return Some(at + rest.iter().position(|it| *it == b'"')?);
         };
         let different = u128::from_le_bytes(*word) ^ QUOTES;
-        // Marks the bytes that are zero. The lowest mark is right; those above it need not be.
+        // Marks the bytes that are zero. Only the lowest mark is reliable, and only that one is
+        // used.
         let marks = different.wrapping_sub(ONES) & !different & (ONES << 7);
         if marks != 0 {
             return Some(at + marks.trailing_zeros() as usize / 8);

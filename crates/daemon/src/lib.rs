@@ -1,18 +1,19 @@
 //! A client for the `qwen serve` daemon, over HTTP and server-sent events on loopback.
 //!
-//! Each layer stands on the one before it:
+//! Each layer uses the one before it, and has an event type of its own:
 //!
-//! 1. [`DaemonClient`]: the daemon's routes, one method each, typed, without state.
-//! 2. [`Session`]: one conversation that survives broken streams, restarts of the daemon and slow
-//!    readers, with a lossless stream of [`Update`]s and exactly one end for every prompt.
-//! 3. [`IdeConnection`]: what an editor or a page holds: connects and disconnects in order, requests
-//!    of the agent that a person answers, and set-up errors with hints.
+//! 1. [`DaemonClient`]: the daemon's routes, one typed method each, without state. A stream yields
+//!    [`DaemonEvent`]s, the daemon's own.
+//! 2. [`Session`]: one session that survives broken streams, restarts of the daemon and slow
+//!    readers, with a lossless stream of [`SessionEvent`]s and exactly one end for every prompt.
+//! 3. [`IdeConnection`]: for editors and pages. It orders connects and disconnects, tracks the
+//!    agent's requests to the user, and gives hints for set-up errors. It yields [`IdeEvent`]s.
 //!
-//! Beside them stand [`Sanitiser`], which decides what of all this a page may see, and
-//! [`ManagedDaemon`], which starts and ends a daemon for those who want one of their own.
+//! Besides, [`Sanitiser`] hides the daemon's token and address in texts, and [`ManagedDaemon`]
+//! starts and ends a daemon as a child process.
 //!
 //! Start reading at [`Session::open`], then `session/reader.rs`, which holds the rules of
-//! reconnecting; what the daemon sends is described in `docs/protocols/daemon.md`.
+//! reconnecting. The protocol is described in `docs/protocols/daemon.md`.
 //!
 //! Nothing in here knows an editor or a page. Clocks are the runtime's; randomness is passed in.
 
@@ -30,16 +31,26 @@ pub mod sse;
 mod token;
 pub mod wire;
 
+use std::sync::{Mutex, MutexGuard};
+
 pub use address::{Address, AddressError};
 pub use client::DaemonClient;
 pub use connection::{IdeConnection, IdeEvent, IdeEvents};
-pub use error::{Code, DaemonError, Reason, Refusal};
-pub use event::{Body, Event};
+pub use error::{DaemonError, ErrorCode, ErrorReason, ErrorResponse};
+pub use event::{DaemonEvent, EventBody};
 pub use http::Timeouts;
 pub use managed::ManagedDaemon;
 pub use sanitiser::Sanitiser;
 pub use session::{
-    Backoff, Counters, End, History, HistoryCause, Jitter, Parting, ResumeState, Session, Settings,
-    Turn, TurnEnd, Update, Updates,
+    Backoff, Counters, DisconnectMode, History, HistoryCause, Jitter, ResumeState, Session,
+    SessionEndReason, SessionEvent, SessionEvents, SessionSettings, Turn, TurnEnd,
 };
 pub use token::{Token, TokenError};
+
+/// Locks a mutex. No code here panics while it holds one, and the program ends at a panic, so a
+/// poisoned mutex is a mistake of ours and not a state to go on with.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .expect("no thread panics while it holds a lock")
+}

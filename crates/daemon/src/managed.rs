@@ -1,13 +1,13 @@
-//! A daemon of one's own: started, watched and ended from here.
+//! Starts, watches and ends a daemon as a child process.
 //!
-//! The token goes to it in its environment, never as an argument, because everybody on the machine
-//! can read the arguments of a process. The port is its own choice; it prints where it listens.
+//! The daemon gets its token in its environment, never as an argument, because every user of the
+//! machine can read the arguments of a process. It chooses its own port, and prints its address.
 //!
 //! ```no_run
-//! use daemon::managed::{Launch, ManagedDaemon};
+//! use daemon::managed::{LaunchOptions, ManagedDaemon};
 //!
 //! # async fn own() -> Result<(), Box<dyn std::error::Error>> {
-//! let daemon = ManagedDaemon::start(Launch::new("/home/me/project")).await?;
+//! let daemon = ManagedDaemon::start(LaunchOptions::new("/home/me/project")).await?;
 //! println!("{}", daemon.client().health().await?.status);
 //! daemon.stop().await;
 //! # Ok(())
@@ -30,31 +30,31 @@ use tokio::task::JoinHandle;
 use crate::address::Address;
 use crate::client::DaemonClient;
 use crate::token::Token;
-use process::{LastWords, Process, drain};
+use process::{LastOutput, Process, drain};
 
 /// How to start a daemon.
 #[derive(Clone, Debug)]
-pub struct Launch {
-    /// The program.
+pub struct LaunchOptions {
+    /// The program, which is run with `serve`.
     pub program: PathBuf,
-    /// The folder it works in.
+    /// The folder that it serves, and its working directory.
     pub workspace: PathBuf,
-    /// The secret it shall ask for; a new one if `None`.
+    /// The token that it requires; a new random one if `None`.
     pub token: Option<Token>,
-    /// More arguments.
+    /// Further arguments.
     pub arguments: Vec<OsString>,
-    /// More variables for its environment.
+    /// Further environment variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// Whether it gets only those variables, and none of ours.
+    /// Whether it gets only those variables, and none of this process.
     pub clean_environment: bool,
-    /// How long it has to begin to listen.
-    pub patience: Duration,
-    /// How long it has to end by itself before it is made to.
+    /// How long it may take until it listens.
+    pub start_timeout: Duration,
+    /// How long it may take to end after SIGTERM before it is killed.
     pub grace: Duration,
 }
 
-impl Launch {
-    /// The `qwen` of the search path, in this folder.
+impl LaunchOptions {
+    /// The `qwen` in the search path, with default limits.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         Self {
             program: "qwen".into(),
@@ -63,69 +63,69 @@ impl Launch {
             arguments: Vec::new(),
             environment: Vec::new(),
             clean_environment: false,
-            patience: Duration::from_mins(1),
+            start_timeout: Duration::from_mins(1),
             grace: Duration::from_secs(5),
         }
     }
 }
 
-/// Why there is no daemon.
+/// Why a daemon could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The program could not be run.
     #[error("cannot run {}: {why}", .program.display())]
     Program {
-        /// Which.
+        /// The program that could not be run.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         why: io::Error,
     },
-    /// The system has no randomness for a token.
+    /// No random token could be made.
     #[error("cannot make a token: {0}")]
     Token(String),
-    /// It ended, or its output did, before it listened.
-    #[error("the daemon ended before it listened: {last_words}")]
+    /// The process ended, or closed its output, before it listened.
+    #[error("the daemon ended before it listened: {last_output}")]
     Ended {
-        /// What it printed last.
-        last_words: String,
+        /// The last lines it printed, without the token.
+        last_output: String,
     },
-    /// It does not listen.
-    #[error("the daemon did not begin to listen in time: {last_words}")]
+    /// It did not listen within [`LaunchOptions::start_timeout`], and was ended.
+    #[error("the daemon did not begin to listen in time: {last_output}")]
     Slow {
-        /// What it printed last.
-        last_words: String,
+        /// The last lines it printed, without the token.
+        last_output: String,
     },
 }
 
 /// How a daemon ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Death {
-    /// Its exit status, if the system knows it.
+pub struct DaemonExit {
+    /// The exit status, if the system knows it.
     pub status: Option<ExitStatus>,
-    /// Whether we asked it to end.
-    pub asked_for: bool,
-    /// What it printed last.
-    pub last_words: String,
+    /// Whether [`ManagedDaemon::stop`] ended it.
+    pub requested: bool,
+    /// The last lines it printed, without the token.
+    pub last_output: String,
 }
 
-/// A daemon that was started here. It ends when this is dropped, with everything that it started; on
-/// Linux also when this process is killed.
+/// A daemon that was started here. Dropping this ends it, with all processes that it started. On
+/// Linux it also ends when this process is killed.
 #[derive(Debug)]
 pub struct ManagedDaemon {
     address: Address,
     token: Token,
     pid: Option<u32>,
     stop: mpsc::Sender<()>,
-    death: watch::Receiver<Option<Death>>,
-    keeper: JoinHandle<()>,
+    exit: watch::Receiver<Option<DaemonExit>>,
+    watcher: JoinHandle<()>,
 }
 
 impl ManagedDaemon {
-    /// Starts a daemon, and waits until it listens.
-    pub async fn start(launch: Launch) -> Result<ManagedDaemon, StartError> {
+    /// Starts a daemon and waits until it listens.
+    pub async fn start(launch: LaunchOptions) -> Result<ManagedDaemon, StartError> {
         let token = match &launch.token {
             Some(token) => token.clone(),
-            None => fresh_token()?,
+            None => random_token()?,
         };
         let mut command = Command::new(&launch.program);
         command
@@ -154,112 +154,118 @@ impl ManagedDaemon {
             program: launch.program.clone(),
             why,
         })?;
-        let words = LastWords::new(token.clone());
+        let output = LastOutput::new(token.clone());
         let (found, port) = oneshot::channel();
         let (stdout, stderr) = process.pipes();
         let mut drains = Vec::new();
         if let Some(stdout) = stdout {
-            drains.push(tokio::spawn(drain(stdout, words.clone(), Some(found))));
+            drains.push(tokio::spawn(drain(stdout, output.clone(), Some(found))));
         }
         if let Some(stderr) = stderr {
-            drains.push(tokio::spawn(drain(stderr, words.clone(), None)));
+            drains.push(tokio::spawn(drain(stderr, output.clone(), None)));
         }
-        let Ok(listening) = tokio::time::timeout(launch.patience, port).await else {
+        let Ok(listening) = tokio::time::timeout(launch.start_timeout, port).await else {
             process.end(launch.grace).await;
-            let last_words = words.text();
-            return Err(StartError::Slow { last_words });
+            let last_output = output.text();
+            return Err(StartError::Slow { last_output });
         };
         let Ok(address) = listening else {
             process.end(launch.grace).await;
             for drained in drains {
                 let _ = drained.await;
             }
-            let last_words = words.text();
-            return Err(StartError::Ended { last_words });
+            let last_output = output.text();
+            return Err(StartError::Ended { last_output });
         };
         let pid = process.id();
         let (stop, stopped) = mpsc::channel(1);
-        let (tell, death) = watch::channel(None);
-        let keeper = tokio::spawn(keep(process, stopped, tell, words, launch.grace));
+        let (exit_sender, exit) = watch::channel(None);
+        let watcher = tokio::spawn(watch_process(
+            process,
+            stopped,
+            exit_sender,
+            output,
+            launch.grace,
+        ));
         Ok(ManagedDaemon {
             address,
             token,
             pid,
             stop,
-            death,
-            keeper,
+            exit,
+            watcher,
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The secret it asks for.
+    /// The token that it requires.
     pub fn token(&self) -> &Token {
         &self.token
     }
 
-    /// Its process.
+    /// The process id.
     pub fn pid(&self) -> Option<u32> {
         self.pid
     }
 
-    /// A client for it.
+    /// A client with its address and token.
     pub fn client(&self) -> DaemonClient {
         DaemonClient::new(self.address.clone(), Some(self.token.clone()))
     }
 
-    /// Waits until it is dead, and tells how it died.
-    pub async fn died(&self) -> Death {
-        let mut death = self.death.clone();
-        let told = death.wait_for(Option::is_some).await;
+    /// Waits until the process has ended.
+    pub async fn exited(&self) -> DaemonExit {
+        let mut exit = self.exit.clone();
+        let told = exit.wait_for(Option::is_some).await;
         told.ok()
             .and_then(|it| it.clone())
-            .unwrap_or_else(|| Death {
+            .unwrap_or_else(|| DaemonExit {
                 status: None,
-                asked_for: false,
-                last_words: "nobody watched it".into(),
+                requested: false,
+                last_output: "nobody watched it".into(),
             })
     }
 
-    /// Asks it to end, makes it end if it does not, and waits until it is dead.
-    pub async fn stop(self) -> Death {
-        // If there is no room, it has been asked already.
+    /// Sends SIGTERM, kills the process if it does not end in time, and waits until it has ended.
+    pub async fn stop(self) -> DaemonExit {
+        // A full channel means that it was asked already.
         let _ = self.stop.try_send(());
-        self.died().await
+        self.exited().await
     }
 }
 
 impl Drop for ManagedDaemon {
     fn drop(&mut self) {
-        // The keeper owns the process, which ends with everything it started when it is dropped.
-        self.keeper.abort();
+        // The task owns the process, and dropping the process kills its group.
+        self.watcher.abort();
     }
 }
 
-/// Watches a daemon until it is dead.
-async fn keep(
+/// Waits for the end of a daemon, or ends it on request.
+async fn watch_process(
     mut process: Process,
     mut stopped: mpsc::Receiver<()>,
-    tell: watch::Sender<Option<Death>>,
-    words: LastWords,
+    exit_sender: watch::Sender<Option<DaemonExit>>,
+    output: LastOutput,
     grace: Duration,
 ) {
-    let (status, asked_for) = tokio::select! {
+    let (status, requested) = tokio::select! {
         status = process.wait() => (status, false),
         Some(()) = stopped.recv() => (process.end(grace).await, true),
     };
-    let last_words = words.text();
-    tell.send_replace(Some(Death {
+    let last_output = output.text();
+    exit_sender.send_replace(Some(DaemonExit {
         status,
-        asked_for,
-        last_words,
+        requested,
+        last_output,
     }));
 }
 
-fn fresh_token() -> Result<Token, StartError> {
+fn random_token() -> Result<Token, StartError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| StartError::Token(error.to_string()))?;
     let mut text = String::with_capacity(2 * bytes.len());

@@ -1,50 +1,40 @@
-//! What may leave this process: deny by default.
+//! Redaction: texts of a daemon without its token and its address, cut to limits.
 //!
-//! A page, and the window of an editor, gets [`AppEvent`]s and nothing else. Each is put together
-//! from fields that are named here; an event, a variant or a field that is not named does not get
-//! out, however harmless it looks. In particular none of these can: the daemon's address, the token,
-//! headers, the provider's address and key, values of settings, the ids of sessions and of other
-//! clients, and errors in the words of whoever made them.
+//! An agent can read its own environment and repeat it in a message. So every text for a reader who
+//! must not know the daemon's token or address passes a [`Sanitiser`]. It handles texts only; which
+//! events and which of their fields may be shown is for the caller to decide.
 //!
 //! ```
-//! use daemon::connection::IdeEvent;
-//! use daemon::sanitiser::{Limits, Sanitiser};
+//! use daemon::sanitiser::{Sanitiser, TextLimits};
+//! use daemon::{Address, Token};
 //!
-//! let mut sanitiser = Sanitiser::new(Limits::default());
-//! let event = IdeEvent::Interrupted { why: "no daemon answers at http://127.0.0.1:4170".into() };
-//! let told = sanitiser.sanitise(&event);
-//! assert_eq!(serde_json::to_string(&told).unwrap(), r#"[{"event":"interrupted"}]"#);
+//! let token = Token::new("the-secret")?;
+//! let sanitiser = Sanitiser::new(TextLimits::default()).hiding(Some(token), &Address::local(4170));
+//! let text = "curl -H 'Authorization: the-secret' http://127.0.0.1:4170/session";
+//! assert_eq!(sanitiser.text(text), "curl -H 'Authorization: [hidden]' http://[hidden]/session");
+//! # Ok::<(), daemon::TokenError>(())
 //! ```
 
-mod app;
-mod pieces;
 mod secrets;
 
 use crate::address::Address;
-use crate::connection::{Closing, Departure, IdeEvent};
-use crate::session::TurnEnd;
 use crate::token::Token;
-use crate::wire::{SessionUpdate, StopReason};
 use secrets::Secrets;
 
-pub use app::{
-    AppEvent, AppOption, AppQuestion, AppStep, AppTool, HostPath, Shown, Speaker, TurnResult,
-};
-
-/// How much of what gets out, in characters and in entries of lists.
+/// Limits for what may be shown, in characters and in list entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Of what the agent says, in one piece.
+pub struct TextLimits {
+    /// For a message, or one chunk of it.
     pub text: usize,
-    /// Of a file in a change, or of what a tool shows.
+    /// For a file in a diff, or for the output of a tool.
     pub content: usize,
-    /// Of titles, names, paths and ids.
+    /// For titles, names, paths and ids.
     pub line: usize,
-    /// Of any list.
+    /// For lists. The code that builds a list applies it.
     pub entries: usize,
 }
 
-impl Default for Limits {
+impl Default for TextLimits {
     fn default() -> Self {
         Self {
             text: 256 * 1024,
@@ -55,30 +45,37 @@ impl Default for Limits {
     }
 }
 
-/// What stands where something had to be cut.
+/// Marks where a text was cut.
 const CUT: &str = "…";
 
-/// Decides what may leave this process. One for each listener of a connection, from its beginning.
+/// Hides a daemon's token and address in texts, and cuts texts that are too long.
 #[derive(Clone, Debug)]
 pub struct Sanitiser {
-    limits: Limits,
+    limits: TextLimits,
     secrets: Secrets,
-    /// Who spoke last, and the end of what was said that may be the beginning of a secret.
-    held: Option<(Speaker, String)>,
+}
+
+/// The end of a text in chunks that may be the beginning of a secret. It is held back until more
+/// text arrives. Its `Debug` shows nothing.
+#[derive(Clone, Default)]
+pub struct Held(String);
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held(…)")
+    }
 }
 
 impl Sanitiser {
-    /// A sanitiser that cuts at these limits.
-    pub fn new(limits: Limits) -> Self {
+    /// A sanitiser that cuts at these limits and hides nothing yet.
+    pub fn new(limits: TextLimits) -> Self {
         Self {
             limits,
             secrets: Secrets::default(),
-            held: None,
         }
     }
 
-    /// Also hides this token and this address wherever they stand in a text: an agent can read its
-    /// own environment, and say what it found.
+    /// Also hides this token and this address wherever they occur in a text.
     #[must_use]
     pub fn hiding(mut self, token: Option<Token>, address: &Address) -> Self {
         let token = token.map(|it| it.expose().to_owned());
@@ -86,250 +83,41 @@ impl Sanitiser {
         self
     }
 
-    /// What a page may know of an event, in order: nothing, or the event, after what was held back
-    /// of the text before it.
-    pub fn sanitise(&mut self, event: &IdeEvent) -> Vec<AppEvent> {
-        let mut told = Vec::new();
-        match event {
-            IdeEvent::StartOver {
-                events,
-                busy,
-                incomplete,
-                ..
-            } => {
-                // What was shown is replaced, and so is what was to be shown.
-                self.held = None;
-                let mut events: Vec<AppEvent> =
-                    events.iter().flat_map(|it| self.sanitise(it)).collect();
-                if !busy {
-                    events.extend(self.end_of_text());
-                }
-                told.push(AppEvent::StartOver {
-                    events,
-                    busy: *busy,
-                    incomplete: *incomplete,
-                });
-            }
-            IdeEvent::Update { update, mine, .. } => match said(update, *mine) {
-                Some((speaker, text)) => self.say(speaker, text, &mut told),
-                None => self.tell(self.update(update), &mut told),
-            },
-            event => self.tell(self.event(event), &mut told),
-        }
-        told
+    /// The limits that it applies.
+    pub fn limits(&self) -> TextLimits {
+        self.limits
     }
 
-    /// Tells what somebody says: all of what a person says, who says it at once; of a piece of the
-    /// agent's as much as cannot be the beginning of a secret.
-    fn say(&mut self, speaker: Speaker, piece: &str, told: &mut Vec<AppEvent>) {
-        let is_person = matches!(speaker, Speaker::Me | Speaker::Other);
-        if is_person || self.held.as_ref().is_some_and(|(it, _)| *it != speaker) {
-            told.extend(self.end_of_text());
-        }
-        let text = if is_person {
-            self.clean(piece, self.limits.text)
-        } else {
-            let (_, held) = self.held.get_or_insert_with(|| (speaker, String::new()));
-            let text = self.secrets.hide_in_pieces(held, piece);
-            cut(text, self.limits.text)
-        };
-        if !text.is_empty() {
-            told.push(AppEvent::Said { speaker, text });
-        }
-    }
-
-    /// Tells an event, and before it what was held back if the text does not go on after it.
-    fn tell(&mut self, event: Option<AppEvent>, told: &mut Vec<AppEvent>) {
-        if event.as_ref().is_some_and(AppEvent::ends_text) {
-            told.extend(self.end_of_text());
-        }
-        told.extend(event);
-    }
-
-    fn end_of_text(&mut self) -> Option<AppEvent> {
-        let (speaker, held) = self.held.take()?;
-        let text = self.secrets.hide(&held);
-        (!text.is_empty()).then_some(AppEvent::Said { speaker, text })
-    }
-
-    /// What a page may know of an event that stands for itself.
-    fn event(&self, event: &IdeEvent) -> Option<AppEvent> {
-        Some(match event {
-            IdeEvent::Connected(connected) => AppEvent::Connected {
-                daemon_version: self.lines(connected.capabilities.qwen_code_version.as_deref()),
-                workspace: self.path(&connected.capabilities.workspace_cwd, None),
-            },
-            IdeEvent::Asked(request) => self.asked(request),
-            IdeEvent::Closed { request, how } => AppEvent::Closed {
-                request: self.line(request.as_str()),
-                by_me: matches!(how, Closing::Mine(_)),
-            },
-            IdeEvent::Declined { request, .. } => AppEvent::Declined {
-                request: self.line(request.as_str()),
-            },
-            IdeEvent::VoteCounted {
-                request,
-                received,
-                needed,
-            } => AppEvent::VoteCounted {
-                request: self.line(request.as_str()),
-                received: *received,
-                needed: *needed,
-            },
-            IdeEvent::TurnEnded {
-                prompt,
-                end,
-                background,
-            } => {
-                let (how, why) = self.end(end);
-                AppEvent::TurnEnded {
-                    // The ids of background turns contain the session's.
-                    prompt: prompt
-                        .as_ref()
-                        .filter(|_| !background)
-                        .map(|it| self.line(it.as_str())),
-                    how,
-                    why,
-                    background: *background,
-                }
-            }
-            IdeEvent::Queue {
-                prompt,
-                text,
-                state,
-            } => AppEvent::Queue {
-                prompt: self.line(prompt.as_str()),
-                text: text
-                    .as_deref()
-                    .map(|text| self.clean(text, self.limits.text)),
-                state: self.line(state.as_str()),
-            },
-            IdeEvent::ModelChanged { model } => AppEvent::ModelChanged {
-                model: self.line(model),
-            },
-            IdeEvent::ModelRefused { model } => AppEvent::ModelRefused {
-                model: self.lines(model.as_deref()),
-            },
-            IdeEvent::ModeChanged { mode } => AppEvent::ModeChanged {
-                mode: self.line(mode.as_str()),
-            },
-            IdeEvent::Titled { title } => AppEvent::Titled {
-                title: self.line(title),
-            },
-            IdeEvent::Suggestion { text } => AppEvent::Suggestion {
-                text: self.line(text),
-            },
-            IdeEvent::Interrupted { .. } => AppEvent::Interrupted,
-            IdeEvent::Restored => AppEvent::Restored,
-            IdeEvent::Gap { .. } => AppEvent::Gap,
-            IdeEvent::Disconnected { reason, .. } => AppEvent::Disconnected {
-                reason: match reason {
-                    Departure::Left => "left",
-                    Departure::Closed { .. } => "closed",
-                    Departure::Died { .. } => "died",
-                    Departure::Lost => "lost",
-                    Departure::Refused { .. } => "refused",
-                    Departure::Unreachable { .. } => "unreachable",
-                },
-                can_reconnect: reason.can_reconnect(),
-            },
-            IdeEvent::CaughtUp => AppEvent::CaughtUp,
-            IdeEvent::StartOver { .. } | IdeEvent::Update { .. } | IdeEvent::Other(_) => {
-                return None;
-            }
-        })
-    }
-
-    fn update(&self, update: &SessionUpdate) -> Option<AppEvent> {
-        Some(match update {
-            SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => {
-                AppEvent::Tool(self.tool(call))
-            }
-            SessionUpdate::Plan(plan) => {
-                let steps = plan
-                    .entries
-                    .iter()
-                    .take(self.limits.entries)
-                    .map(|entry| AppStep {
-                        text: self.line(&entry.content),
-                        status: entry.status.as_ref().map(|it| self.line(it.as_str())),
-                    });
-                AppEvent::Plan {
-                    steps: steps.collect(),
-                }
-            }
-            SessionUpdate::AvailableCommands(list) => {
-                let commands = list.available_commands.iter().take(self.limits.entries);
-                let commands =
-                    commands.map(|it| (self.line(&it.name), self.lines(it.description.as_deref())));
-                AppEvent::Commands {
-                    commands: commands.collect(),
-                }
-            }
-            SessionUpdate::Usage(usage) => AppEvent::Usage {
-                used: usage.used,
-                size: usage.size,
-            },
-            SessionUpdate::UserMessage(_)
-            | SessionUpdate::AgentMessage(_)
-            | SessionUpdate::AgentThought(_)
-            | SessionUpdate::CurrentMode(_)
-            | SessionUpdate::SessionInfo(_)
-            | SessionUpdate::Other(_) => return None,
-        })
-    }
-
-    /// How a turn ended, in our own words: an error of a provider may quote its address and key.
-    fn end(&self, end: &TurnEnd) -> (TurnResult, Option<String>) {
-        match end {
-            TurnEnd::Complete {
-                stop_reason: StopReason::Cancelled,
-            } => (TurnResult::Cancelled, None),
-            TurnEnd::Complete {
-                stop_reason: StopReason::EndTurn,
-            } => (TurnResult::Complete, None),
-            TurnEnd::Complete { stop_reason } => {
-                (TurnResult::Complete, Some(self.line(stop_reason.as_str())))
-            }
-            TurnEnd::Failed { code, .. } => {
-                let why = match code {
-                    Some(code) => format!("the model or the agent failed ({code})"),
-                    None => "the model or the agent failed".into(),
-                };
-                (TurnResult::Failed, Some(self.line(&why)))
-            }
-            TurnEnd::Interrupted { .. } => (
-                TurnResult::Failed,
-                Some("the daemon ended before the turn did".into()),
-            ),
-            TurnEnd::Unknown { .. } => (TurnResult::Unknown, None),
-        }
-    }
-
-    fn lines(&self, text: Option<&str>) -> Option<String> {
-        text.map(|text| self.line(text))
-    }
-
-    /// A title, a name or an id that did not come in an event, as a page may see it.
+    /// Cleans a title, a name, a path or an id.
     pub fn line(&self, text: &str) -> String {
         self.clean(text, self.limits.line)
     }
 
-    /// A text without what must not get out, cut to `limit` characters.
+    /// Cleans a whole message.
+    pub fn text(&self, text: &str) -> String {
+        self.clean(text, self.limits.text)
+    }
+
+    /// Cleans a file, or the output of a tool.
+    pub fn content(&self, text: &str) -> String {
+        self.clean(text, self.limits.content)
+    }
+
+    /// Cleans the next chunk of a text: returns what was held back and as much of the chunk as
+    /// cannot be the beginning of a secret. The final text does not depend on where it was split.
+    pub fn piece(&self, held: &mut Held, piece: &str) -> String {
+        let text = self.secrets.hide_in_pieces(&mut held.0, piece);
+        cut(text, self.limits.text)
+    }
+
+    /// Cleans the rest of a text that came in chunks. Nothing may follow.
+    pub fn rest(&self, held: &mut Held) -> String {
+        self.secrets.hide(&std::mem::take(&mut held.0))
+    }
+
     fn clean(&self, text: &str, limit: usize) -> String {
         cut(self.secrets.hide(text), limit)
     }
-}
-
-/// Who says what, if anybody says something.
-fn said(update: &SessionUpdate, mine: bool) -> Option<(Speaker, &str)> {
-    Some(match update {
-        SessionUpdate::UserMessage(chunk) if mine => (Speaker::Me, chunk.text()),
-        SessionUpdate::UserMessage(chunk) => (Speaker::Other, chunk.text()),
-        SessionUpdate::AgentMessage(chunk) => (Speaker::Agent, chunk.text()),
-        SessionUpdate::AgentThought(chunk) => (Speaker::Thought, chunk.text()),
-        _ => return None,
-    })
 }
 
 fn cut(mut text: String, limit: usize) -> String {
@@ -338,4 +126,45 @@ fn cut(mut text: String, limit: usize) -> String {
         text.push_str(CUT);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sanitiser() -> Sanitiser {
+        let limits = TextLimits {
+            text: 12,
+            content: 11,
+            line: 10,
+            entries: 2,
+        };
+        Sanitiser::new(limits).hiding(Token::new("the-secret").ok(), &Address::local(4170))
+    }
+
+    #[test]
+    fn secrets_are_hidden_and_long_texts_cut_between_characters() {
+        let sanitiser = sanitiser();
+        let long = "é".repeat(20);
+        for (told, expected) in [
+            (sanitiser.line("the-secret"), "[hidden]".to_owned()),
+            (sanitiser.text("127.0.0.1:4170"), "[hidden]".to_owned()),
+            (sanitiser.line(&long), "é".repeat(10) + "…"),
+            (sanitiser.content(&long), "é".repeat(11) + "…"),
+            (sanitiser.text(&long), "é".repeat(12) + "…"),
+            (sanitiser.line("short"), "short".to_owned()),
+        ] {
+            assert_eq!(told, expected);
+        }
+    }
+
+    #[test]
+    fn a_secret_in_pieces_is_held_back_until_it_is_known() {
+        let sanitiser = sanitiser();
+        let mut held = Held::default();
+        let told = ["is the-", "sec", "ret, th"].map(|piece| sanitiser.piece(&mut held, piece));
+        assert_eq!(told, ["is ", "", "[hidden], "]);
+        assert_eq!(format!("{held:?}"), "Held(…)");
+        assert_eq!(sanitiser.rest(&mut held), "th");
+    }
 }

@@ -1,13 +1,13 @@
-//! The framing of an event stream: bytes in, frames out.
+//! An incremental parser for server-sent events: chunks of bytes in, frames out.
 //!
-//! The parser takes the stream in pieces cut anywhere, looks at every byte once, and never keeps
-//! more than one frame. A frame that arrived in one piece is handed on as a slice of that piece. A
-//! frame beyond the limit is not an error: its bytes are dropped as they come and the parser says so
-//! when it ends, because a client that gave up instead would be sent the same frame again for ever.
+//! A chunk may end anywhere. Each byte is examined once, and never more than one frame is buffered.
+//! A frame that arrived in one chunk is returned as a slice of that chunk. A frame beyond the limit
+//! is no error: its bytes are dropped as they arrive, and the parser reports it when it ends. A
+//! client that closed the stream instead would be sent the same frame again for ever.
 //!
-//! What a frame *means* is not known here. An unfinished frame at the end of a stream is dropped, as
-//! the format demands: the daemon cuts slow readers off in the middle of a frame, and what was lost
-//! is sent again on the next stream.
+//! The meaning of a frame is not known here. An unfinished frame at the end of a stream is dropped,
+//! as the format demands: the daemon cuts slow readers off in the middle of a frame, and sends what
+//! was lost again on the next stream.
 
 use std::mem;
 use std::ops::Range;
@@ -16,32 +16,32 @@ use bytes::Bytes;
 
 use crate::json;
 
-/// The data of a frame may have this many bytes unless told otherwise.
+/// The default limit for the data of one frame, in bytes.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
-/// The byte order mark that may stand before the first line.
+/// The byte order mark that may precede the first line.
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// What a stream is made of.
+/// One item of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum SseItem {
     /// A frame with data.
-    Frame(Frame),
-    /// A line without meaning; the daemon sends one every 15 seconds as a sign of life.
+    Frame(SseFrame),
+    /// A comment line. The daemon sends one every 15 seconds as a heartbeat.
     Comment,
-    /// A frame that was larger than the limit and was dropped.
+    /// A frame that exceeded the limit and was dropped.
     Oversized {
-        /// Its id, if it stood before the data.
+        /// The frame's id, if its line came before the data.
         id: Option<u64>,
-        /// How many bytes it had, about.
+        /// Its approximate size.
         bytes: usize,
     },
 }
 
-/// One frame. Its `event:` line is not kept: the daemon repeats it in the data.
+/// One frame. Its `event:` line is not kept, because the daemon repeats the type in the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// The `id:` line, if it was a number.
+pub struct SseFrame {
+    /// The `id:` line, if it is a number.
     pub id: Option<u64>,
     /// The `data:` lines, joined by line feeds.
     pub data: Bytes,
@@ -50,37 +50,38 @@ pub struct Frame {
 /// An incremental parser of one event stream.
 #[derive(Debug)]
 pub struct Parser {
-    /// What was pushed last, and how far it has been read.
+    /// The chunk that was pushed last, and how far it has been parsed.
     chunk: Bytes,
     at: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
-    /// Bytes of that line that were dropped because the frame is oversized.
+    /// How many bytes of that line were dropped because the frame is oversized.
     dropped: usize,
-    /// The last line ended with a carriage return; a line feed that follows belongs to it.
+    /// The last line ended with a carriage return; a line feed that follows belongs to the same
+    /// line end.
     after_return: bool,
     before_first_line: bool,
-    frame: Unfinished,
+    frame: PartialFrame,
     max_frame: usize,
 }
 
 #[derive(Debug, Default)]
-struct Unfinished {
+struct PartialFrame {
     id: Option<u64>,
-    data: Data,
+    data: DataLines,
     /// The size so far of a frame that is being dropped.
     oversized: Option<usize>,
 }
 
 #[derive(Debug, Default)]
-enum Data {
+enum DataLines {
     #[default]
     None,
     One(Bytes),
     Many(Vec<u8>),
 }
 
-impl Data {
+impl DataLines {
     fn len(&self) -> usize {
         match self {
             Self::None => 0,
@@ -111,7 +112,7 @@ impl Default for Parser {
 }
 
 impl Parser {
-    /// A parser for one stream whose frames carry at most `max_frame` bytes of data.
+    /// A parser for one stream whose frames hold at most `max_frame` bytes of data.
     pub fn new(max_frame: usize) -> Self {
         Self {
             chunk: Bytes::new(),
@@ -120,20 +121,20 @@ impl Parser {
             dropped: 0,
             after_return: false,
             before_first_line: true,
-            frame: Unfinished::default(),
+            frame: PartialFrame::default(),
             max_frame,
         }
     }
 
-    /// Adds the next piece of the stream. Take all items out before adding another one.
+    /// Adds the next chunk of the stream. All items must have been pulled before.
     pub fn push(&mut self, chunk: Bytes) {
         debug_assert!(self.at == self.chunk.len(), "items were left in the parser");
         self.chunk = chunk;
         self.at = 0;
     }
 
-    /// The next item, or `None` when another piece is needed.
-    pub fn pull(&mut self) -> Option<Item> {
+    /// The next item, or `None` when another chunk is needed.
+    pub fn pull(&mut self) -> Option<SseItem> {
         while self.at < self.chunk.len() {
             let rest = &self.chunk[self.at..];
             if mem::take(&mut self.after_return) && rest[0] == b'\n' {
@@ -151,13 +152,13 @@ impl Parser {
                 return Some(item);
             }
         }
-        // A piece that has been read is let go, not kept until the next one comes.
+        // A parsed chunk is released now, not when the next one arrives.
         self.chunk = Bytes::new();
         self.at = 0;
         None
     }
 
-    /// Puts the beginning of a line aside until its end comes.
+    /// Keeps the beginning of a line until its end arrives.
     fn keep_rest(&mut self) {
         let rest = self.chunk.slice(self.at..);
         self.at = self.chunk.len();
@@ -172,8 +173,9 @@ impl Parser {
         }
     }
 
-    /// Takes a line that ends in the current piece, where its last `length` bytes begin at `start`.
-    fn end_line(&mut self, start: usize, length: usize) -> Option<Item> {
+    /// Parses a line that ends in the current chunk, where its last `length` bytes begin at
+    /// `start`.
+    fn end_line(&mut self, start: usize, length: usize) -> Option<SseItem> {
         let dropped = mem::take(&mut self.dropped);
         let is_first = mem::take(&mut self.before_first_line);
         if let Some(size) = &mut self.frame.oversized {
@@ -185,11 +187,11 @@ impl Parser {
                 None
             };
         }
-        let mut line = Line::Within(start..start + length);
+        let mut line = LineBytes::Within(start..start + length);
         if !self.partial.is_empty() {
             let end = &self.chunk[start..start + length];
             self.partial.extend_from_slice(end);
-            line = Line::Whole(mem::take(&mut self.partial).into());
+            line = LineBytes::Whole(mem::take(&mut self.partial).into());
         }
         let mut bytes = line.bytes(&self.chunk);
         let mut skipped = 0;
@@ -200,49 +202,50 @@ impl Parser {
         if bytes.is_empty() {
             return self.end_frame();
         }
-        // The same rule as for a line that comes in pieces, so that cuts make no difference.
+        // The same rule as for a line in several chunks: where the stream is cut makes no
+        // difference.
         let length = skipped + bytes.len();
         if self.is_too_much(length) {
             self.drop_frame();
             self.frame.oversized = self.frame.oversized.map(|size| size + length);
             return None;
         }
-        match Field::read(bytes) {
-            Field::Comment => return Some(Item::Comment),
-            Field::Id(id) => self.frame.id = id,
-            Field::Data(at) => {
+        match LineField::read(bytes) {
+            LineField::Comment => return Some(SseItem::Comment),
+            LineField::Id(id) => self.frame.id = id,
+            LineField::Data(at) => {
                 let value = line.tail(&self.chunk, skipped + at);
                 self.frame.data.push(value);
                 if self.frame.data.len() > self.max_frame {
                     self.drop_frame();
                 }
             }
-            Field::Other => {}
+            LineField::Other => {}
         }
         None
     }
 
-    /// Whether a line of this length, whatever is in it, takes the frame over the limit.
+    /// Whether a line of this length, whatever it holds, takes the frame over the limit.
     fn is_too_much(&self, line: usize) -> bool {
-        // The field name comes on top of the data itself.
+        // The limit is for the data; the field name comes on top.
         self.frame.data.len() + line > self.max_frame + "data: ".len()
     }
 
-    fn end_frame(&mut self) -> Option<Item> {
+    fn end_frame(&mut self) -> Option<SseItem> {
         let frame = mem::take(&mut self.frame);
         if let Some(bytes) = frame.oversized {
             let id = frame.id;
-            return Some(Item::Oversized { id, bytes });
+            return Some(SseItem::Oversized { id, bytes });
         }
         let data = match frame.data {
-            Data::None => return None,
-            Data::One(line) => line,
-            Data::Many(lines) => lines.into(),
+            DataLines::None => return None,
+            DataLines::One(line) => line,
+            DataLines::Many(lines) => lines.into(),
         };
-        Some(Item::Frame(Frame { id: frame.id, data }))
+        Some(SseItem::Frame(SseFrame { id: frame.id, data }))
     }
 
-    /// Lets go of a frame that is too large; the rest of it will be dropped as it comes.
+    /// Drops a frame that is too large. The rest of it is dropped as it arrives.
     fn drop_frame(&mut self) {
         self.dropped += self.partial.len();
         self.partial = Vec::new();
@@ -250,13 +253,14 @@ impl Parser {
     }
 }
 
-/// Where a line is: in the piece that is being read, or by itself because it came in several.
-enum Line {
+/// Where the bytes of a line are: in the current chunk, or in a buffer of their own because the
+/// line arrived in several chunks.
+enum LineBytes {
     Within(Range<usize>),
     Whole(Bytes),
 }
 
-impl Line {
+impl LineBytes {
     fn bytes<'a>(&'a self, chunk: &'a Bytes) -> &'a [u8] {
         match self {
             Self::Within(range) => &chunk[range.clone()],
@@ -264,7 +268,7 @@ impl Line {
         }
     }
 
-    /// The line from `at` on, without copying it.
+    /// The line from `at` on, without copying.
     fn tail(self, chunk: &Bytes, at: usize) -> Bytes {
         match self {
             Self::Within(range) => chunk.slice(range.start + at..range.end),
@@ -273,33 +277,34 @@ impl Line {
     }
 }
 
-/// What a line says.
-enum Field {
+/// The meaning of a line.
+enum LineField {
     Comment,
     Id(Option<u64>),
-    /// Data, which begins at this place of the line.
+    /// A `data:` line. Holds where the value begins.
     Data(usize),
-    /// `event` repeats what stands in the data, `retry` only matters to clients without a plan of
-    /// their own, and the rest is unknown.
+    /// `event` repeats what is in the data, `retry` is not used because the session has its own
+    /// backoff, and other names are unknown.
     Other,
 }
 
-impl Field {
-    fn read(line: &[u8]) -> Field {
+impl LineField {
+    fn read(line: &[u8]) -> LineField {
         if line.starts_with(b":") {
-            return Field::Comment;
+            return LineField::Comment;
         }
         if let Some(at) = value(line, b"data") {
-            return Field::Data(at);
+            return LineField::Data(at);
         }
         match value(line, b"id") {
-            Some(at) => Field::Id(json::number(&line[at..])),
-            None => Field::Other,
+            Some(at) => LineField::Id(json::number(&line[at..])),
+            None => LineField::Other,
         }
     }
 }
 
-/// Where the value of a line begins that is about `name`. A name alone has an empty value.
+/// Where the value begins in a line whose field is `name`. A name without a colon has an empty
+/// value.
 fn value(line: &[u8], name: &[u8]) -> Option<usize> {
     match line.strip_prefix(name)? {
         [] => Some(line.len()),

@@ -1,4 +1,4 @@
-//! The secret that the daemon's owner shares with its clients.
+//! The bearer token of a daemon.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Token(HeaderValue);
 /// Why a text cannot be a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Nothing but blanks.
+    /// The text is empty, or only white space.
     #[error("the token is empty")]
     Empty,
     /// A character that no HTTP header can carry.
@@ -23,13 +23,13 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// The token in `text`, without the blanks around it (the daemon trims its own copy too).
+    /// Makes a token of `text` without white space around it. The daemon trims its own copy too.
     pub fn new(text: &str) -> Result<Token, TokenError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(TokenError::Empty);
         }
-        // Only visible ASCII: anything else would arrive at the daemon as other characters.
+        // Only visible ASCII: other characters would reach the daemon changed.
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(TokenError::Characters);
         }
@@ -44,7 +44,7 @@ impl Token {
         self.0.clone()
     }
 
-    /// The text itself, for the environment of a daemon that is started with it.
+    /// The token itself, for the environment of a daemon that is started with it.
     pub fn expose(&self) -> &str {
         self.0
             .to_str()

@@ -16,8 +16,6 @@ pub enum Encoding {
     /// UTF-16 code units, which is what the protocol assumes unless something else was agreed.
     #[default]
     Utf16,
-    /// Characters.
-    Utf32,
 }
 
 impl Encoding {
@@ -26,7 +24,6 @@ impl Encoding {
         match self {
             Encoding::Utf8 => "utf-8",
             Encoding::Utf16 => "utf-16",
-            Encoding::Utf32 => "utf-32",
         }
     }
 
@@ -34,7 +31,6 @@ impl Encoding {
         match self {
             Encoding::Utf8 => c.len_utf8(),
             Encoding::Utf16 => c.len_utf16(),
-            Encoding::Utf32 => 1,
         }
     }
 }
@@ -224,7 +220,7 @@ mod tests {
 
     #[test]
     fn positions_are_found_in_every_encoding() {
-        use Encoding::{Utf8, Utf16, Utf32};
+        use Encoding::{Utf8, Utf16};
         let text = "aé🙂b\r\nsecond\rthird\n";
         for (position, encoding, offset) in [
             (at(0, 0), Utf16, 0),
@@ -232,8 +228,7 @@ mod tests {
             (at(0, 3), Utf16, 3), // inside the pair of the emoji
             (at(0, 4), Utf16, 7),
             (at(0, 3), Utf8, 3),
-            (at(0, 5), Utf8, 3), // inside the bytes of the emoji
-            (at(0, 3), Utf32, 7),
+            (at(0, 5), Utf8, 3),   // inside the bytes of the emoji
             (at(0, 99), Utf16, 8), // before the line end
             (at(1, 0), Utf16, 10),
             (at(2, 2), Utf16, 19),
@@ -253,7 +248,7 @@ mod tests {
     #[test]
     fn bytes_and_positions_agree() {
         let buffer = Buffer::new("aé🙂b\r\nsecond\rthird\n".into());
-        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+        for encoding in [Encoding::Utf8, Encoding::Utf16] {
             for (offset, c) in buffer.text().char_indices().filter(|(_, c)| *c != '\n') {
                 let position = buffer.position(offset, encoding);
                 assert_eq!(

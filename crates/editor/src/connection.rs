@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::frame::{self, Frame};
-use crate::record::Recorder;
 use crate::rpc::{self, Incoming, Outgoing};
+use crate::trace::Trace;
 
 /// Messages that may wait in each direction. A side that does not read slows the other down
 /// instead of filling memory.
@@ -66,21 +66,21 @@ impl Connection {
     pub fn over(
         mut from: impl AsyncBufRead + Unpin + Send + 'static,
         mut to: impl AsyncWrite + Unpin + Send + 'static,
-        recorder: Option<Recorder>,
+        trace: Option<Trace>,
     ) -> (Connection, JoinHandle<()>) {
         let (say, incoming) = mpsc::channel(WAITING);
         let (outgoing, mut hear) = mpsc::channel::<Outgoing>(WAITING);
-        let listening = recorder.clone();
+        let listening = trace.clone();
         tokio::spawn(async move {
             loop {
                 let message = match frame::read(&mut from).await {
                     Ok(Some(Frame::Message(content))) => {
-                        if let Some(recorder) = &listening {
-                            recorder.heard(&content);
+                        if let Some(trace) = &listening {
+                            trace.heard(&content);
                         }
                         rpc::parse(&content)
                     }
-                    Ok(Some(Frame::TooLarge(length))) => Incoming::Odd(
+                    Ok(Some(Frame::TooLarge(length))) => Incoming::Invalid(
                         None,
                         rpc::INVALID_REQUEST,
                         format!("a message of {length} bytes is too large and was skipped"),
@@ -98,8 +98,8 @@ impl Connection {
         });
         let writing = tokio::spawn(async move {
             while let Some(message) = hear.recv().await {
-                if let Some(recorder) = &recorder {
-                    recorder.said(&message);
+                if let Some(trace) = &trace {
+                    trace.said(&message);
                 }
                 let content = serde_json::to_vec(&message).unwrap_or_default();
                 if frame::write(&mut to, &content).await.is_err() {

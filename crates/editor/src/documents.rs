@@ -15,7 +15,7 @@ const MOST_DIAGNOSTICS: usize = 500;
 
 /// One open document.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenDocument {
     /// Where it is on disk.
     pub(crate) place: Place,
     /// Its text as the editor has it.
@@ -27,22 +27,47 @@ pub(crate) struct Open {
 }
 
 /// All open documents that are files.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Documents {
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenDocument>,
+    /// How the editor counts characters.
+    encoding: Encoding,
+    /// The folders of the workspace.
+    folders: Vec<PathBuf>,
 }
 
 impl Documents {
+    pub(crate) fn new(encoding: Encoding, folders: Vec<PathBuf>) -> Documents {
+        Documents {
+            open: HashMap::new(),
+            encoding,
+            folders,
+        }
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    pub(crate) fn set_folders(&mut self, folders: Vec<PathBuf>) {
+        self.folders = folders;
+    }
+
+    /// Where a file is. One that does not exist yet is where its name says.
+    pub(crate) fn place(&self, path: &Path) -> Place {
+        companion::locate(path, &self.folders).unwrap_or_else(|_| Place::direct(path))
+    }
+
     /// The editor opened a document; `None` if it is no file.
-    pub(crate) fn open(
-        &mut self,
-        document: wire::OpenedDocument,
-        roots: &[PathBuf],
-    ) -> Option<&Open> {
-        let place = place(&uri::to_path(&document.uri)?, roots);
+    pub(crate) fn open(&mut self, document: wire::TextDocument) -> Option<&OpenDocument> {
+        let place = self.place(&uri::to_path(&document.uri)?);
         let mut text = document.text;
         text.shrink_to_fit();
-        let open = Open {
+        let open = OpenDocument {
             place,
             buffer: Buffer::new(text),
             dirty: false,
@@ -52,28 +77,18 @@ impl Documents {
     }
 
     /// The editor changed a document; says where the last change ended.
-    pub(crate) fn change(
-        &mut self,
-        changed: wire::Changed,
-        encoding: Encoding,
-        roots: &[PathBuf],
-    ) -> Option<Position> {
+    pub(crate) fn change(&mut self, changed: wire::DidChange) -> Option<Position> {
         let uri = changed.text_document.uri;
         if !self.open.contains_key(&uri) {
             // Only a whole text makes a document known whose text we had lost.
-            changed
-                .content_changes
-                .iter()
-                .find(|change| change.range.is_none())?;
-            let text = String::new();
-            self.open(
-                wire::OpenedDocument {
-                    uri: uri.clone(),
-                    text,
-                },
-                roots,
-            )?;
+            let mut all = changed.content_changes.iter();
+            all.find(|change| change.range.is_none())?;
+            self.open(wire::TextDocument {
+                uri: uri.clone(),
+                text: String::new(),
+            })?;
         }
+        let encoding = self.encoding;
         let open = self.open.get_mut(&uri)?;
         open.dirty = true;
         let mut end = None;
@@ -93,25 +108,29 @@ impl Documents {
     }
 
     /// The editor wrote a document to disk, perhaps for the first time.
-    pub(crate) fn save(&mut self, uri: &str, roots: &[PathBuf]) -> Option<&Open> {
-        let open = self.open.get_mut(uri)?;
-        open.place = place(&open.place.path, roots);
-        open.dirty = false;
-        Some(open)
+    pub(crate) fn save(&mut self, uri: &str) {
+        let Some(path) = self.get(uri).map(|open| open.place.path.clone()) else {
+            return;
+        };
+        let place = self.place(&path);
+        if let Some(open) = self.open.get_mut(uri) {
+            open.place = place;
+            open.dirty = false;
+        }
     }
 
     /// The editor closed a document.
-    pub(crate) fn close(&mut self, uri: &str) -> Option<Open> {
+    pub(crate) fn close(&mut self, uri: &str) -> Option<OpenDocument> {
         self.open.remove(uri)
     }
 
     /// A document that is open.
-    pub(crate) fn get(&self, uri: &str) -> Option<&Open> {
+    pub(crate) fn get(&self, uri: &str) -> Option<&OpenDocument> {
         self.open.get(uri)
     }
 
     /// The document at a path, however the editor spells it.
-    pub(crate) fn at(&self, path: &Path) -> Option<&Open> {
+    pub(crate) fn at(&self, path: &Path) -> Option<&OpenDocument> {
         let mut open = self.open.values();
         open.find(|open| open.place.path == path || open.place.real == path)
     }
@@ -130,9 +149,4 @@ impl Documents {
             open.diagnostics = diagnostics;
         }
     }
-}
-
-/// Where a file is. One that does not exist yet is where its name says.
-pub(crate) fn place(path: &Path, roots: &[PathBuf]) -> Place {
-    companion::locate(path, roots).unwrap_or_else(|_| Place::direct(path))
 }

@@ -7,24 +7,33 @@
 //! (level 1) adds focus, selections and native diffs with the `outrigger/*` methods of
 //! `docs/editor-protocol.md`.
 //!
-//! Nothing in here knows an agent. Start reading at [`Link::run`].
+//! Nothing in here knows an agent, and nothing is decided here: what the person can do and see is
+//! the [`front`], this crate puts it into the protocol (`to_wire`, `from_wire`). Start reading at
+//! [`EditorSession::run`], then `client.rs`.
 
 pub mod buffer;
+mod client;
 mod connection;
+mod conversation;
 mod documents;
 pub mod frame;
-mod link;
+mod from_wire;
+mod handshake;
+mod message;
 mod presence;
-mod record;
+mod proposals;
+mod requests;
 mod reviews;
 pub mod rpc;
+mod session;
 mod sheet;
-mod talk;
-pub mod uri;
-mod verdicts;
+mod to_wire;
+mod trace;
 mod wire;
 
 pub use connection::{Connection, MemoryEditor};
-pub use link::{Hello, Host, Left, Link, Opened};
-pub use record::Recorder;
+pub use handshake::{EditorInfo, EditorService, ServiceHost};
+pub use session::{EditorSession, SessionEnd};
+pub use text::file_uri as uri;
+pub use trace::Trace;
 pub use wire::Options;

@@ -22,14 +22,14 @@ pub type Id = Box<RawValue>;
 /// A message that came in.
 #[derive(Debug)]
 pub enum Incoming {
-    /// Wants an answer.
+    /// Wants a response.
     Request(Id, String, Params),
-    /// Wants none.
+    /// Wants no response.
     Notification(String, Params),
-    /// Answers a request of ours, by its number.
-    Answer(u64, Result<Value, Value>),
+    /// Responds to a request of ours, by its number.
+    Response(u64, Result<Value, Value>),
     /// Cannot be understood; with the id, if at least that could.
-    Odd(Option<Id>, i32, String),
+    Invalid(Option<Id>, i32, String),
 }
 
 /// The parameters of a message, still as text, because a document can be large.
@@ -37,6 +37,13 @@ pub enum Incoming {
 pub struct Params(Option<Box<RawValue>>);
 
 impl Params {
+    /// Reads the parameters of a request; what is wrong with them is its response.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ResponseError> {
+        let wrong = |error| format!("wrong parameters: {error}");
+        self.read()
+            .map_err(|error| ResponseError::new(INVALID_PARAMS, wrong(error)))
+    }
+
     /// Reads them.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0.as_ref().map_or("null", |raw| raw.get()))
@@ -56,20 +63,20 @@ pub struct Outgoing {
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Fault>,
+    error: Option<ResponseError>,
 }
 
 /// Why a request is not answered with a result.
 #[derive(Debug, Clone, Serialize)]
-pub struct Fault {
+pub struct ResponseError {
     code: i32,
     message: String,
 }
 
-impl Fault {
-    /// A fault with one of the codes above.
-    pub fn new(code: i32, message: impl Into<String>) -> Fault {
-        Fault {
+impl ResponseError {
+    /// An error with one of the codes above.
+    pub fn new(code: i32, message: impl Into<String>) -> ResponseError {
+        ResponseError {
             code,
             message: message.into(),
         }
@@ -110,12 +117,12 @@ impl Outgoing {
         }
     }
 
-    /// The answer to a request; without an id to something that could not be read.
-    pub fn answer(id: Option<&RawValue>, outcome: Result<Value, Fault>) -> Outgoing {
+    /// The response to a request; without an id to something that could not be read.
+    pub fn response(id: Option<&RawValue>, outcome: Result<Value, ResponseError>) -> Outgoing {
         let id = id.and_then(|id| serde_json::from_str(id.get()).ok());
         let (result, error) = match outcome {
             Ok(result) => (Some(result), None),
-            Err(fault) => (None, Some(fault)),
+            Err(error) => (None, Some(error)),
         };
         Outgoing {
             id: Some(id.unwrap_or(Value::Null)),
@@ -149,7 +156,9 @@ pub fn parse(content: &[u8]) -> Incoming {
     }
     let raw: Raw = match serde_json::from_slice(content) {
         Ok(raw) => raw,
-        Err(error) => return Incoming::Odd(None, PARSE_ERROR, format!("not a message: {error}")),
+        Err(error) => {
+            return Incoming::Invalid(None, PARSE_ERROR, format!("not a message: {error}"));
+        }
     };
     match (raw.id, raw.method) {
         (id, Some(Value::String(method))) => {
@@ -159,18 +168,22 @@ pub fn parse(content: &[u8]) -> Incoming {
                 None => Incoming::Notification(method, params),
             }
         }
-        (id, Some(_)) => Incoming::Odd(id, INVALID_REQUEST, "the method is not a string".into()),
+        (id, Some(_)) => {
+            Incoming::Invalid(id, INVALID_REQUEST, "the method is not a string".into())
+        }
         (Some(id), None) => match (id.get().parse(), raw.error) {
-            (Ok(number), Some(error)) => Incoming::Answer(number, Err(error)),
-            (Ok(number), None) => Incoming::Answer(number, Ok(raw.result.unwrap_or(Value::Null))),
+            (Ok(number), Some(error)) => Incoming::Response(number, Err(error)),
+            (Ok(number), None) => Incoming::Response(number, Ok(raw.result.unwrap_or(Value::Null))),
             // We never ask under such an id.
-            (Err(_), _) => Incoming::Odd(
+            (Err(_), _) => Incoming::Invalid(
                 None,
                 INVALID_REQUEST,
                 "an answer to nothing that was asked".into(),
             ),
         },
-        (None, None) => Incoming::Odd(None, INVALID_REQUEST, "neither a method nor an id".into()),
+        (None, None) => {
+            Incoming::Invalid(None, INVALID_REQUEST, "neither a method nor an id".into())
+        }
     }
 }
 
@@ -197,8 +210,8 @@ mod tests {
             let seen = match parse(text.as_bytes()) {
                 Incoming::Request(..) => "request",
                 Incoming::Notification(..) => "notification",
-                Incoming::Answer(..) => "answer",
-                Incoming::Odd(..) => "odd",
+                Incoming::Response(..) => "answer",
+                Incoming::Invalid(..) => "odd",
             };
             assert_eq!(seen, kind, "{text}");
         }
@@ -212,12 +225,12 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"m"}"#
         );
         assert_eq!(
-            json(&Outgoing::answer(None, Err(Fault::new(1, "x")))),
+            json(&Outgoing::response(None, Err(ResponseError::new(1, "x")))),
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}"#
         );
         let id: Id = serde_json::from_str("\"7\"").unwrap();
         assert_eq!(
-            json(&Outgoing::answer(Some(&id), Ok(Value::Null))),
+            json(&Outgoing::response(Some(&id), Ok(Value::Null))),
             r#"{"jsonrpc":"2.0","id":"7","result":null}"#
         );
     }

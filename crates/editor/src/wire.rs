@@ -110,7 +110,6 @@ pub(crate) struct General {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Window {
     pub(crate) show_document: Option<ShowDocumentSupport>,
-    pub(crate) show_message: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -178,19 +177,19 @@ pub(crate) struct Named {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Opened {
-    pub(crate) text_document: OpenedDocument,
+pub(crate) struct DidOpen {
+    pub(crate) text_document: TextDocument,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct OpenedDocument {
+pub(crate) struct TextDocument {
     pub(crate) uri: String,
     pub(crate) text: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Changed {
+pub(crate) struct DidChange {
     pub(crate) text_document: Named,
     pub(crate) content_changes: Vec<Change>,
 }
@@ -280,23 +279,49 @@ pub(crate) struct Proposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) original: Option<String>,
     pub(crate) proposed: String,
-    pub(crate) hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<::wire::Hunk>,
     /// Whether the document is open and has changes that were not saved.
     pub(crate) dirty: bool,
     /// Whether another text, or some of the hunks, can be accepted.
     pub(crate) editable: bool,
 }
 
-/// Zero-based lines; the ends are exclusive.
-#[derive(Clone, Debug, Serialize)]
+/// Who is connected and what is pending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Hunk {
-    pub(crate) number: usize,
-    pub(crate) original_start: usize,
-    pub(crate) original_end: usize,
-    pub(crate) proposed_start: usize,
-    pub(crate) proposed_end: usize,
+pub(crate) struct Status {
+    pub(crate) agents: Vec<ConnectedAgent>,
+    pub(crate) pending: usize,
+    pub(crate) held_back: usize,
+    pub(crate) paused: bool,
 }
+
+/// An agent, and whether it listens at this moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ConnectedAgent {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) connected: bool,
+}
+
+impl Status {
+    /// The agents as the editor's log names them.
+    pub(crate) fn agents_in_words(&self) -> String {
+        if self.agents.is_empty() {
+            return "none".into();
+        }
+        let agents = self.agents.iter().map(|agent| {
+            let presence = if agent.connected { "connected" } else { "away" };
+            format!("{} {} ({presence})", agent.name, agent.version)
+        });
+        agents.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The buttons under a proposal in an editor without a plugin.
+pub(crate) const ACCEPT_BUTTON: &str = "Accept";
+pub(crate) const REJECT_BUTTON: &str = "Reject";
+pub(crate) const LATER_BUTTON: &str = "Later";
 
 /// What an editor answers when it is asked to show a proposal.
 #[derive(Debug, Default, Deserialize)]

@@ -1,4 +1,4 @@
-//! What can be typed. What it means is decided elsewhere.
+//! The command line: commands, flags and their help. What they mean is decided elsewhere.
 
 mod daemon;
 
@@ -7,38 +7,38 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
 
-pub(crate) use daemon::{Daemon, DaemonCommand, DaemonLink, DaemonPrompt, YesNo};
+pub(crate) use daemon::{DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, YesNo};
 
 const EXAMPLES: &str = "\
 Examples:
-  outrigger                      a companion for this folder and its page; then run `qwen` or `gemini`
+  outrigger                      run a companion, then start `qwen` or `gemini`
   outrigger focus src/main.rs --line 12
   outrigger proposals            what agents want to change
   outrigger show 3               one proposal as a diff, with numbered hunks
   outrigger accept 3 --hunks 1,3
-  outrigger run -- gemini        an agent that finds the companion for certain
+  outrigger run -- gemini        start an agent that is sure to find the companion
 
 Exit codes: 0 done · 1 failed · 2 wrong usage · 3 no companion serves this folder · 4 refused
             5 the companion does not answer · 6 wrong configuration · 7 cannot start";
 
 /// One companion, every editor, every terminal agent.
 ///
-/// Gives terminal coding agents (Qwen Code, Gemini CLI) their IDE mode in any editor and in
-/// none: they see what you have open, and their edits wait for your decision.
+/// Gives terminal coding agents (Qwen Code, Gemini CLI) their IDE mode, with any editor or
+/// without one: they see what you have open, and their edits wait for your decision.
 #[derive(Debug, Parser)]
 #[command(name = "outrigger", version, after_help = EXAMPLES, subcommand_precedence_over_arg = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
-    pub(crate) serve: Serve,
+    pub(crate) serve: ServeArgs,
 }
 
 /// Options that every command takes.
 #[derive(Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Where companions keep their state [default: `$XDG_STATE_HOME` or `~/.local/state`].
     #[arg(
         long,
@@ -59,90 +59,90 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  outrigger serve\n  outrigger serve ~/api ~/web --port 4711\n  outrigger serve --json | head -1"
     )]
-    Serve(Serve),
-    /// Show the running companions: agents, pending proposals, what privacy holds back.
-    Status(Listing),
-    /// List the proposals that wait for a decision.
-    Proposals(Listing),
+    Serve(ServeArgs),
+    /// Show the running companions: agents, pending proposals, files held back from agents.
+    Status(ListArgs),
+    /// List the pending proposals.
+    Proposals(ListArgs),
     /// Show a proposal as a diff with numbered hunks.
-    Show(Show),
-    /// Accept a proposal: whole, some hunks, or another text. The agent writes the file.
+    Show(ShowArgs),
+    /// Accept a proposal: all of it, some hunks, or a text of your own. The agent writes the file.
     #[command(
         after_help = "Examples:\n  outrigger accept 3\n  outrigger accept 3 --hunks 1,3\n  outrigger accept 3 --content-from edited.rs"
     )]
-    Accept(Accept),
+    Accept(AcceptArgs),
     /// Reject a proposal.
-    Reject(Chosen),
-    /// Tell the companion where you are, for any editor that can run a command.
+    Reject(RejectArgs),
+    /// Tell agents which file you are in, from any editor that can run a command.
     #[command(
         after_help = "Examples:\n  outrigger focus src/main.rs --line 12 --column 4\n  pbpaste | outrigger focus src/main.rs --selection-from -"
     )]
-    Focus(Focus),
-    /// Print a fresh link to the page, good for one tab and ten minutes.
-    Url(Url),
-    /// Print the variables that an agent's terminal should have.
+    Focus(FocusArgs),
+    /// Print a new link to the page, valid for one tab and ten minutes.
+    Url(UrlArgs),
+    /// Print the environment variables with which agents find the companion.
     #[command(
         after_help = "Examples:\n  eval \"$(outrigger env)\"\n  outrigger env --shell fish | source"
     )]
-    Env(Env),
-    /// Run an agent so that it finds the companion for certain, whatever its version.
+    Env(EnvArgs),
+    /// Run an agent of any version so that it is sure to find the companion.
     ///
     /// Uses the companion of this folder, or runs one for as long as the command lasts.
     #[command(
         after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]
-    Run(Run),
+    Run(RunArgs),
     /// Serve an editor: a language server on stdin and stdout, with a companion inside.
     ///
     /// Editors start this; see docs/editor-protocol.md.
-    Lsp(Lsp),
-    /// Join an agent that speaks MCP on stdin and stdout to the companion of this folder.
-    Bridge(Bridge),
-    /// Talk to a running `qwen serve`: its state, its conversations, and a prompt.
-    Daemon(Daemon),
-    /// Restart the companion of this folder; connected agents do not notice.
+    Lsp(LspArgs),
+    /// Connect an agent that speaks MCP on stdin and stdout to the companion of this folder.
+    Bridge(BridgeArgs),
+    /// Use a running `qwen serve`: show its status, list its conversations, send a prompt.
+    Daemon(DaemonArgs),
+    /// Restart the companion of this folder. Agents keep their sessions.
     Restart,
     /// Stop the companion of this folder.
     Stop,
     /// Show the configuration in force and where each value comes from.
-    Config(Serve),
+    Config(ServeArgs),
     /// Print a completion script for a shell.
     Completions {
-        /// Which shell.
+        /// The shell to print it for.
         shell: clap_complete::Shell,
     },
     /// Print the manual page.
     Man,
 }
 
-/// How to run a companion.
+/// Flags of a companion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// The folders to serve [default: the current one].
     #[arg(value_name = "DIR")]
     pub(crate) dirs: Vec<PathBuf>,
     /// Listen on this port [default: the last one used for these folders, or any free one].
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// Print one line of JSON on stdout when ready, and open no browser.
+    /// Print one line of JSON on stdout when ready, and do not open a browser.
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not open the page in a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Hold conversations with `qwen serve` in the page and in editors.
+    /// Offer conversations with `qwen serve` in the page and in editors.
     #[arg(long)]
     pub(crate) daemon: bool,
-    /// The address of the daemon; implies --daemon [default: port 4170 of this machine].
+    /// The address of the daemon; implies --daemon [default: `http://127.0.0.1:4170`].
     #[arg(long, value_name = "URL")]
     pub(crate) daemon_url: Option<String>,
     /// End when this process ends.
     #[arg(long, value_name = "PID")]
     pub(crate) parent: Option<u32>,
-    /// Let only these agents in.
+    /// Accept only these agents.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) agents: Vec<AgentName>,
-    /// Keep files that match this pattern from all agents (gitignore syntax; can be repeated).
+    /// Hold files that match this pattern back from all agents (gitignore syntax; repeatable).
     #[arg(long, value_name = "PATTERN")]
     pub(crate) ignore: Vec<String>,
     /// The editor's name as agents show it.
@@ -154,32 +154,32 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Listing {
-    /// As JSON.
+pub(crate) struct ListArgs {
+    /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Chosen {
+pub(crate) struct RejectArgs {
     /// The number of the proposal.
     pub(crate) id: u64,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// The number of the proposal.
     pub(crate) id: u64,
-    /// As JSON, with both texts.
+    /// Print JSON, with both texts.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Accept {
+pub(crate) struct AcceptArgs {
     /// The number of the proposal.
     pub(crate) id: u64,
-    /// Only these hunks.
+    /// Accept only these hunks.
     #[arg(
         long,
         value_name = "N,…",
@@ -187,13 +187,13 @@ pub(crate) struct Accept {
         conflicts_with = "content_from"
     )]
     pub(crate) hunks: Option<Vec<usize>>,
-    /// The final text, from a file or from stdin (-).
+    /// Accept this text instead, from a file or from stdin (-).
     #[arg(long, value_name = "FILE")]
     pub(crate) content_from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Focus {
+pub(crate) struct FocusArgs {
     /// The file you are in.
     pub(crate) file: PathBuf,
     /// The line of the cursor, from 1.
@@ -208,22 +208,22 @@ pub(crate) struct Focus {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Url {
-    /// Open it in a browser instead.
+pub(crate) struct UrlArgs {
+    /// Open the link in a browser instead.
     #[arg(long)]
     pub(crate) open: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Env {
-    /// The form to print.
-    #[arg(long, value_enum, default_value_t = EnvForm::Sh)]
-    pub(crate) shell: EnvForm,
+pub(crate) struct EnvArgs {
+    /// The syntax to print them in.
+    #[arg(long, value_enum, default_value_t = ShellSyntax::Sh)]
+    pub(crate) shell: ShellSyntax,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum EnvForm {
-    /// For sh, bash, zsh and the like.
+pub(crate) enum ShellSyntax {
+    /// For sh, bash, zsh and similar shells.
     Sh,
     /// For fish.
     Fish,
@@ -232,8 +232,8 @@ pub(crate) enum EnvForm {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
-    /// Also say that the terminal is VS Code's, which agents of 2025 insist on.
+pub(crate) struct RunArgs {
+    /// Pretend that the terminal is the one of VS Code, which agents of 2025 require.
     #[arg(long)]
     pub(crate) like_vscode: bool,
     /// The agent and its arguments.
@@ -242,8 +242,8 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Lsp {
-    /// Write every message of the conversation to this file, without secrets.
+pub(crate) struct LspArgs {
+    /// Write every LSP message to this file, without secrets.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// How much to log on stderr: error, warn, info, debug or trace.
@@ -252,8 +252,8 @@ pub(crate) struct Lsp {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Bridge {
-    /// Which agent is on the other side.
+pub(crate) struct BridgeArgs {
+    /// The agent that uses the bridge.
     #[arg(long)]
     pub(crate) agent: Option<AgentName>,
 }
@@ -300,7 +300,7 @@ mod tests {
             Arguments::try_parse_from(["outrigger", "--state-dir", "/s", "-C", "/w", "status"])
                 .unwrap();
         assert!(matches!(typed.command, Some(Command::Status(_))));
-        assert_eq!(typed.serve, Serve::default());
+        assert_eq!(typed.serve, ServeArgs::default());
     }
 
     #[test]

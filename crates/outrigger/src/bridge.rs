@@ -1,8 +1,8 @@
-//! `outrigger bridge`: an agent that speaks MCP on stdin and stdout, joined to the companion.
+//! `outrigger bridge`: connects an agent that speaks MCP on stdin and stdout to the companion.
 //!
-//! Every line from stdin is posted to the companion, every answer and every event of the
-//! session's stream becomes a line on stdout. The bridge adds nothing and understands only
-//! what it has to: that a session begins with the answer to `initialize`.
+//! Every line of stdin is posted to the companion; every response and every event of the session's
+//! stream becomes a line on stdout. The bridge adds no message of its own and understands only one
+//! thing: a session begins with the response to `initialize`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,27 +17,28 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use workbench::Agent;
 
-use crate::args::{Bridge, Global};
-use crate::failure::{Failure, Kind};
+use crate::args::{BridgeArgs, GlobalArgs};
+use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
 
-const SESSION: &str = "mcp-session-id";
-/// A line or event longer than this is not taken.
+const SESSION_HEADER: &str = "mcp-session-id";
+/// The longest line and the longest event that are forwarded.
 const LONGEST: usize = 256 << 20;
-/// How often, and at what intervals, a stream that ended is opened again.
+/// How often, and at what intervals, to reopen a stream that ended.
 const RETRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(250);
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-pub(crate) async fn bridge(global: &Global, args: &Bridge) -> Result<ExitCode, Failure> {
+pub(crate) async fn bridge(global: &GlobalArgs, args: &BridgeArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let agent = args.agent.map_or(Agent::Unnamed, Agent::from);
-    let far = Far::new(&record, agent)?;
-    let (say, mut said) = mpsc::channel::<Bytes>(16);
+    let client = McpClient::new(&record, agent)?;
+    let (out, mut lines) = mpsc::channel::<Bytes>(16);
     let writing = tokio::spawn(async move {
         let mut stdout = tokio::io::stdout();
-        while let Some(line) = said.recv().await {
+        while let Some(line) = lines.recv().await {
             let written = async {
                 stdout.write_all(&line).await?;
                 stdout.write_all(b"\n").await?;
@@ -48,23 +49,23 @@ pub(crate) async fn bridge(global: &Global, args: &Bridge) -> Result<ExitCode, F
             }
         }
     });
-    let left = talk(&far, &say).await;
-    drop(say);
+    let result = forward(&client, &out).await;
+    drop(out);
     let _ = writing.await;
-    left.map(|()| ExitCode::SUCCESS)
+    result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Passes messages until the agent closes its side or the companion is gone.
-async fn talk(far: &Far, say: &mpsc::Sender<Bytes>) -> Result<(), Failure> {
+/// Forwards messages until the agent closes its side or the companion is gone.
+async fn forward(client: &McpClient, out: &mpsc::Sender<Bytes>) -> Result<(), Failure> {
     let mut stdin = BufReader::new(tokio::io::stdin());
     let mut session: Option<HeaderValue> = None;
-    let mut listening: Option<tokio::task::JoinHandle<Result<(), Failure>>> = None;
+    let mut stream: Option<StreamTask> = None;
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = tokio::select! {
             read = stdin.read_until(b'\n', &mut line) => read,
-            ended = finished(&mut listening) => return ended,
+            ended = stream_end(&mut stream) => return ended,
         };
         match read {
             Ok(0) => break,
@@ -79,62 +80,69 @@ async fn talk(far: &Far, say: &mpsc::Sender<Bytes>) -> Result<(), Failure> {
             Err(error) => return Err(Failure::other("cannot read from the agent", error)),
         }
         let message = Bytes::copy_from_slice(line.trim_ascii());
-        let response = far.ask(Method::POST, session.as_ref(), message).await?;
+        let response = client.send(Method::POST, session.as_ref(), message).await?;
         let status = response.status();
-        let named = response.headers().get(SESSION).cloned();
+        let new_session = response.headers().get(SESSION_HEADER).cloned();
         let body = response
             .into_body()
             .collect()
             .await
-            .map_err(|error| far.gone(&error))?
+            .map_err(|error| client.gone(&error))?
             .to_bytes();
         if !body.is_empty() {
-            let _ = say.send(body).await;
+            // If nobody reads stdout any more, stdin is about to end too.
+            let _ = out.send(body).await;
         }
-        if let Some(named) = named {
-            session = Some(named);
-        } else if let (Some(session), StatusCode::ACCEPTED, None) = (&session, status, &listening) {
-            // The first notification is `initialized`; from here on the companion may speak.
-            let stream = far.ask(Method::GET, Some(session), Bytes::new()).await?;
-            listening = Some(tokio::spawn(listen(
-                far.clone(),
+        if new_session.is_some() {
+            session = new_session;
+        } else if let (Some(session), StatusCode::ACCEPTED, None) = (&session, status, &stream) {
+            // The first notification is `initialized`; from then on the companion may send events.
+            let opened = client
+                .send(Method::GET, Some(session), Bytes::new())
+                .await?;
+            stream = Some(tokio::spawn(forward_events(
+                client.clone(),
                 session.clone(),
-                stream,
-                say.clone(),
+                opened,
+                out.clone(),
             )));
         }
     }
     if let Some(session) = &session {
-        let _ = far.ask(Method::DELETE, Some(session), Bytes::new()).await;
+        let _ = client
+            .send(Method::DELETE, Some(session), Bytes::new())
+            .await;
     }
     Ok(())
 }
 
-async fn finished(
-    listening: &mut Option<tokio::task::JoinHandle<Result<(), Failure>>>,
-) -> Result<(), Failure> {
-    match listening {
+/// Forwards the events of a session.
+type StreamTask = JoinHandle<Result<(), Failure>>;
+
+/// Waits for the end of the stream, for ever if there is none.
+async fn stream_end(stream: &mut Option<StreamTask>) -> Result<(), Failure> {
+    match stream {
         Some(task) => task.await.unwrap_or(Ok(())),
         None => std::future::pending().await,
     }
 }
 
-/// Passes events on, and opens the stream again when it ends.
-async fn listen(
-    far: Far,
+/// Forwards events, and opens the stream again when it ends.
+async fn forward_events(
+    client: McpClient,
     session: HeaderValue,
     mut stream: Response<Incoming>,
-    say: mpsc::Sender<Bytes>,
+    out: mpsc::Sender<Bytes>,
 ) -> Result<(), Failure> {
     loop {
-        pass_on(stream.into_body(), &say).await?;
+        forward_stream(stream.into_body(), &out).await?;
         let mut tries = 0;
         stream = loop {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
             tries += 1;
-            match far.ask(Method::GET, Some(&session), Bytes::new()).await {
+            match client.send(Method::GET, Some(&session), Bytes::new()).await {
                 Ok(stream) if stream.status() == StatusCode::OK => break stream,
-                Ok(stream) => return Err(far.gone(&format!("it answers {}", stream.status()))),
+                Ok(stream) => return Err(client.gone(&format!("it answers {}", stream.status()))),
                 Err(error) if tries >= RETRIES => return Err(error),
                 Err(_) => {}
             }
@@ -142,19 +150,19 @@ async fn listen(
     }
 }
 
-/// Makes a line of every event until the stream ends.
-async fn pass_on(mut body: Incoming, say: &mpsc::Sender<Bytes>) -> Result<(), Failure> {
-    let mut events = Events::default();
+/// Writes one line for every event until the stream ends.
+async fn forward_stream(mut body: Incoming, out: &mpsc::Sender<Bytes>) -> Result<(), Failure> {
+    let mut parser = EventParser::default();
     while let Some(Ok(frame)) = body.frame().await {
         let Ok(piece) = frame.into_data() else {
             continue;
         };
-        for data in events.read(&piece) {
-            if say.send(data).await.is_err() {
+        for data in parser.read(&piece) {
+            if out.send(data).await.is_err() {
                 return Ok(());
             }
         }
-        if events.pending.len() > LONGEST {
+        if parser.pending.len() > LONGEST {
             return Err(Failure::other(
                 "cannot read from the companion",
                 "an event is too long",
@@ -164,15 +172,15 @@ async fn pass_on(mut body: Incoming, say: &mpsc::Sender<Bytes>) -> Result<(), Fa
     Ok(())
 }
 
-/// Cuts the companion's own event streams into the data of their events.
+/// Splits an event stream of the companion into the data of its events.
 ///
 /// Each of its events has exactly one line of data, and lines end with a plain line feed.
 #[derive(Default)]
-struct Events {
+struct EventParser {
     pending: BytesMut,
 }
 
-impl Events {
+impl EventParser {
     fn read(&mut self, piece: &[u8]) -> Vec<Bytes> {
         let mut searched = self.pending.len();
         self.pending.extend_from_slice(piece);
@@ -191,15 +199,15 @@ impl Events {
     }
 }
 
-/// The companion on the far side.
+/// Sends requests to the MCP endpoint of the companion.
 #[derive(Clone)]
-struct Far {
+struct McpClient {
     port: u16,
     authorization: HeaderValue,
 }
 
-impl Far {
-    fn new(record: &Record, agent: Agent) -> Result<Far, Failure> {
+impl McpClient {
+    fn new(record: &Record, agent: Agent) -> Result<McpClient, Failure> {
         let token = record
             .tokens
             .iter()
@@ -212,17 +220,17 @@ impl Far {
         });
         let refused = || {
             Failure::new(
-                Kind::Refused,
-                format!("the companion does not let {agent} in"),
+                FailureKind::Refused,
+                format!("the companion does not accept {agent}"),
             )
         };
-        Ok(Far {
+        Ok(McpClient {
             port: record.port,
             authorization: authorization.ok_or_else(refused)?,
         })
     }
 
-    async fn ask(
+    async fn send(
         &self,
         method: Method,
         session: Option<&HeaderValue>,
@@ -235,7 +243,7 @@ impl Far {
         let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
         let (mut sender, connection) = handshake.map_err(|error| self.gone(&error))?;
         tokio::spawn(connection);
-        // Answers come as JSON, never as a stream, because the session listens elsewhere.
+        // Responses come as JSON, never as a stream, because the session has its own stream.
         let accept = if method == Method::GET {
             "text/event-stream"
         } else {
@@ -249,7 +257,7 @@ impl Far {
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, accept);
         if let Some(session) = session {
-            request = request.header(SESSION, session);
+            request = request.header(SESSION_HEADER, session);
         }
         let request = request
             .body(Full::new(body))
@@ -262,7 +270,7 @@ impl Far {
 
     fn gone(&self, why: &impl ToString) -> Failure {
         Failure::new(
-            Kind::Silent,
+            FailureKind::Silent,
             format!(
                 "the companion on port {} is gone: {}",
                 self.port,
@@ -282,7 +290,7 @@ mod tests {
         let text =
             b":\n\nevent: message\ndata: {\"a\":1}\n\nretry: 5\n\nevent: message\ndata: {}\n\n";
         for cut in 0..text.len() {
-            let mut events = Events::default();
+            let mut events = EventParser::default();
             let mut data = events.read(&text[..cut]);
             data.extend(events.read(&text[cut..]));
             assert_eq!(data, ["{\"a\":1}", "{}"], "cut at {cut}");

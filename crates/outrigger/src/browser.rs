@@ -1,32 +1,23 @@
-//! Showing the page: whether to open a browser by ourselves, and opening it.
+//! Opening the page in a browser, and when to do so without being asked.
 
 use crate::failure::Failure;
 
-/// What the surroundings say; passed in so that the rules can be tested.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Whether somebody sees what we print.
-    pub(crate) is_terminal: bool,
+/// Whether a browser that we open would appear before the person who started us. `is_terminal` says
+/// whether somebody sees what we print.
+pub(crate) fn would_be_seen(variable: &dyn Fn(&str) -> Option<String>, is_terminal: bool) -> bool {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.trim().is_empty());
+    let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
+    let is_unattended = is_set("CI") || !is_terminal;
+    // Windows shows what its Linux subsystem opens, with or without a display there.
+    let has_display = cfg!(any(windows, target_os = "macos"))
+        || ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
+            .into_iter()
+            .any(is_set);
+    has_display && !is_remote && !is_unattended
 }
 
-impl Surroundings<'_> {
-    /// Whether a browser that we open would appear before the person who started us.
-    pub(crate) fn has_a_browser(&self) -> bool {
-        let is_set =
-            |name: &str| (self.variable)(name).is_some_and(|value| !value.trim().is_empty());
-        let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
-        let is_unattended = is_set("CI") || !self.is_terminal;
-        // Windows shows what its Linux subsystem opens, with or without a display there.
-        let has_display = cfg!(any(windows, target_os = "macos"))
-            || ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
-                .into_iter()
-                .any(is_set);
-        has_display && !is_remote && !is_unattended
-    }
-}
-
-/// Opens a link in the person's browser. It stands in the argument list of other programs for a
-/// moment, so it must hold nothing that is good for long.
+/// Opens a link in the person's browser. The link stands in the argument list of other programs for
+/// a moment, so it must hold nothing that is valid for long.
 pub(crate) fn open(link: &str) -> Result<(), Failure> {
     open::that_detached(link).map_err(|error| {
         Failure::other("cannot open a browser", error)
@@ -54,16 +45,10 @@ mod tests {
         ];
         for (set, is_terminal, opens) in table {
             let variable = |name: &str| set.contains(&name).then(|| "x".to_owned());
-            let surroundings = Surroundings {
-                variable: &variable,
-                is_terminal,
-            };
-            assert_eq!(surroundings.has_a_browser(), opens, "{set:?} {is_terminal}");
+            let seen = would_be_seen(&variable, is_terminal);
+            assert_eq!(seen, opens, "{set:?} {is_terminal}");
         }
-        let empty = Surroundings {
-            variable: &|name| (name == "DISPLAY").then(String::new),
-            is_terminal: true,
-        };
-        assert!(!empty.has_a_browser(), "an empty variable is not set");
+        let empty = |name: &str| (name == "DISPLAY").then(String::new);
+        assert!(!would_be_seen(&empty, true), "an empty variable is not set");
     }
 }

@@ -1,59 +1,59 @@
-//! The commands that ask a running companion something.
+//! The commands that send a request to a running companion.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use companion::registry::Record;
 use serde::Serialize;
+use text::shell;
 use web::{Client, ClientError, wire};
 
-use crate::args::{Accept, Chosen, Env, EnvForm, Focus, Global, Listing, Show, Url};
-use crate::browser;
-use crate::failure::{Failure, Kind};
-use crate::folders;
-use crate::output::{harmless, print, print_diff};
+use crate::args::{
+    AcceptArgs, EnvArgs, FocusArgs, GlobalArgs, ListArgs, RejectArgs, ShellSyntax, ShowArgs,
+    UrlArgs,
+};
+use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::input::read_text;
+use crate::output::{note, one_line, print, print_diff, print_json};
+use crate::{browser, folders};
 
-type Done = Result<ExitCode, Failure>;
+/// How often, and at what intervals, to look for a restarted companion.
+const RESTART_CHECKS: u32 = 1000;
+const RESTART_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How often, and at what intervals, a restarted companion is looked for.
-const RESTART_LOOKS: u32 = 1000;
-const RESTART_PAUSE: Duration = Duration::from_millis(10);
-
-/// A way to ask the companion of the folder that a command is about.
+/// A client of this companion.
 pub(crate) fn client(record: &Record) -> Client {
     Client::new(record.port, record.secret.clone())
 }
 
-pub(crate) async fn status(global: &Global, args: &Listing) -> Done {
+pub(crate) async fn status(global: &GlobalArgs, args: &ListArgs) -> CommandResult {
     #[derive(Serialize)]
-    struct All {
+    struct Companions {
         companions: Vec<wire::Status>,
     }
     let mut companions = Vec::new();
     for record in folders::registry(global)?.running() {
         match client(&record).get::<wire::Status>("/api/status").await {
             Ok(status) => companions.push(status),
-            // It may have ended between the look and the question.
-            Err(error @ ClientError::Silent { .. }) => eprintln!("outrigger: {error}"),
+            // It may have ended since the registry was read.
+            Err(error @ ClientError::Silent { .. }) => note(error),
             Err(error) => return Err(error.into()),
         }
     }
     if args.json {
-        print_json(&All { companions });
+        print_json(&Companions { companions });
     } else if companions.is_empty() {
         print("no companion is running; start one with `outrigger` in a project folder\n");
     } else {
         for companion in &companions {
-            print(&harmless(&describe(companion)));
+            print(&describe(companion));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn proposals(global: &Global, args: &Listing) -> Done {
+pub(crate) async fn proposals(global: &GlobalArgs, args: &ListArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let proposals: Vec<wire::Proposal> = client(&record).get("/api/proposals").await?;
     if args.json {
@@ -62,13 +62,13 @@ pub(crate) async fn proposals(global: &Global, args: &Listing) -> Done {
         print("nothing is pending\n");
     } else {
         for proposal in &proposals {
-            print(&harmless(&line(proposal)));
+            print(&summary(proposal));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn show(global: &Global, args: &Show) -> Done {
+pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let detail: wire::Detail = client(&record)
         .get(&format!("/api/proposals/{}", args.id))
@@ -77,37 +77,37 @@ pub(crate) async fn show(global: &Global, args: &Show) -> Done {
         print_json(&detail);
     } else {
         if let Some(why) = &detail.proposal.terminal_only {
-            eprintln!("outrigger: {}", harmless(why));
+            note(why);
         }
         print_diff(&detail.diff);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn accept(global: &Global, args: &Accept) -> Done {
+pub(crate) async fn accept(global: &GlobalArgs, args: &AcceptArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let content = args.content_from.as_deref().map(read_text).transpose()?;
-    let how = wire::Accept {
+    let accept = wire::Accept {
         hunks: args.hunks.clone(),
         content,
     };
     let decided: wire::Decided = client(&record)
-        .post(&format!("/api/proposals/{}/accept", args.id), &how)
+        .post(&format!("/api/proposals/{}/accept", args.id), &accept)
         .await?;
-    tell("accepted", args.id, &decided);
+    note_decision("accepted", args.id, &decided);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn reject(global: &Global, args: &Chosen) -> Done {
+pub(crate) async fn reject(global: &GlobalArgs, args: &RejectArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let decided: wire::Decided = client(&record)
         .post(&format!("/api/proposals/{}/reject", args.id), &())
         .await?;
-    tell("rejected", args.id, &decided);
+    note_decision("rejected", args.id, &decided);
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn focus(global: &Global, args: &Focus) -> Done {
+pub(crate) async fn focus(global: &GlobalArgs, args: &FocusArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let focus = wire::Focus {
         path: folders::absolute(&args.file)?,
@@ -117,14 +117,16 @@ pub(crate) async fn focus(global: &Global, args: &Focus) -> Done {
     };
     let focused: wire::Focused = client(&record).post("/api/focus", &focus).await?;
     if let Some(reason) = focused.reason {
-        eprintln!("outrigger: agents are not told about this file: {reason}");
+        note(format_args!(
+            "agents are not told about this file: {reason}"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn url(global: &Global, args: &Url) -> Done {
+pub(crate) async fn url(global: &GlobalArgs, args: &UrlArgs) -> CommandResult {
     let record = folders::companion(global)?;
-    let link: wire::Link = client(&record).post("/api/links", &()).await?;
+    let link: wire::PageLink = client(&record).post("/api/links", &()).await?;
     if args.open {
         browser::open(&link.url)?;
     } else {
@@ -133,59 +135,62 @@ pub(crate) async fn url(global: &Global, args: &Url) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn env(global: &Global, args: &Env) -> Done {
+pub(crate) async fn env(global: &GlobalArgs, args: &EnvArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let variables: wire::Environment = client(&record).get("/api/environment").await?;
     match args.shell {
-        EnvForm::Json => print_json(&variables),
-        EnvForm::Sh => print(&script(&variables, for_sh)),
-        EnvForm::Fish => print(&script(&variables, for_fish)),
+        ShellSyntax::Json => print_json(&variables),
+        ShellSyntax::Sh => print(&script(&variables, for_sh)),
+        ShellSyntax::Fish => print(&script(&variables, for_fish)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn restart(global: &Global) -> Done {
+pub(crate) async fn restart(global: &GlobalArgs) -> CommandResult {
     let before = folders::companion(global)?;
     let () = client(&before).post("/api/restart", &()).await?;
-    // Done means done: what is typed next meets the new program.
+    // The next command must meet the new program, so wait until it is there.
     let registry = folders::registry(global)?;
     let is_back =
         |record: &Record| record.port == before.port && record.started_at > before.started_at;
-    for _ in 0..RESTART_LOOKS {
+    for _ in 0..RESTART_CHECKS {
         if registry.running().iter().any(is_back) {
-            eprintln!("outrigger: restarted the companion on port {}", before.port);
+            note(format_args!(
+                "restarted the companion on port {}",
+                before.port
+            ));
             return Ok(ExitCode::SUCCESS);
         }
-        tokio::time::sleep(RESTART_PAUSE).await;
+        tokio::time::sleep(RESTART_INTERVAL).await;
     }
     let message = format!("the companion on port {} has not come back", before.port);
-    Err(Failure::new(Kind::Silent, message)
+    Err(Failure::new(FailureKind::Silent, message)
         .hint("start it again with `outrigger`; nothing that was pending is lost"))
 }
 
-pub(crate) async fn stop(global: &Global) -> Done {
+pub(crate) async fn stop(global: &GlobalArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let () = client(&record).post("/api/stop", &()).await?;
-    eprintln!("outrigger: stopping the companion on port {}", record.port);
+    note(format_args!(
+        "stopping the companion on port {}",
+        record.port
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
 fn describe(status: &wire::Status) -> String {
     let mut text = String::new();
-    let roots: Vec<_> = status
-        .roots
-        .iter()
-        .map(|root| root.display().to_string())
-        .collect();
+    let roots = status.roots.iter().map(|root| one_line(root.display()));
+    let roots: Vec<_> = roots.collect();
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         text,
         "{}\n  {} · port {} · process {} · version {}",
         roots.join(", "),
-        status.editor,
+        one_line(&status.editor),
         status.port,
         status.pid,
-        status.version
+        one_line(&status.version)
     );
     if status.sessions.is_empty() {
         let _ = writeln!(text, "  no agent is connected");
@@ -196,7 +201,7 @@ fn describe(status: &wire::Status) -> String {
         } else {
             "away"
         };
-        let who = format!("{} {}", session.agent, session.client.version);
+        let who = one_line(format_args!("{} {}", session.agent, session.client.version));
         let _ = write!(text, "  {} · {presence}", who.trim_end());
         let _ = match session.undelivered {
             0 => writeln!(text),
@@ -206,7 +211,7 @@ fn describe(status: &wire::Status) -> String {
     let _ = writeln!(text, "  pending proposals: {}", status.proposals);
     for file in &status.files {
         let mark = if file.active { '*' } else { ' ' };
-        let _ = write!(text, "  {mark} {}", file.path.display());
+        let _ = write!(text, "  {mark} {}", one_line(file.path.display()));
         if let Some(line) = file.line {
             let _ = write!(text, ":{line}:{}", file.column.unwrap_or(1));
         }
@@ -229,21 +234,22 @@ fn describe(status: &wire::Status) -> String {
         );
     }
     for problem in &status.problems {
-        let _ = writeln!(text, "  problem: {problem}");
+        let _ = writeln!(text, "  problem: {}", one_line(problem));
     }
     text
 }
 
-fn line(proposal: &wire::Proposal) -> String {
+fn summary(proposal: &wire::Proposal) -> String {
     let what = match (&proposal.terminal_only, proposal.new_file, proposal.hunks) {
         (Some(why), ..) => why.clone(),
         (None, true, _) => "new file".to_owned(),
         (None, false, hunks) => counted(hunks, "hunk"),
     };
-    format!(
-        "{:>4}  {:<7} {}  ({what})\n",
+    let line = format!(
+        "{:>4}  {:<7} {}  ({what})",
         proposal.id, proposal.agent, proposal.path
-    )
+    );
+    one_line(line) + "\n"
 }
 
 /// "1 file", "2 files".
@@ -252,67 +258,55 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-fn tell(what: &str, id: u64, decided: &wire::Decided) {
+fn note_decision(what: &str, id: u64, decided: &wire::Decided) {
     if decided.streaming {
-        eprintln!("outrigger: {what} proposal {id}");
+        note(format_args!("{what} proposal {id}"));
     } else {
-        eprintln!(
-            "outrigger: {what} proposal {id}; {} is away and gets the decision when it comes back",
+        note(format_args!(
+            "{what} proposal {id}; {} is away and gets the decision when it comes back",
             decided.agent
-        );
+        ));
     }
 }
 
-/// Reads a text from a file, or from stdin for `-`, exactly as it is.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).map(drop)
-    } else {
-        std::fs::read(path).map(|read| bytes = read)
-    };
-    read.map_err(|error| Failure::other(format!("cannot read {}", path.display()), error))?;
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::new(
-            Kind::Refused,
-            format!(
-                "{} is not UTF-8 text, and agents take no other",
-                path.display()
-            ),
-        )
-    })
-}
-
-pub(crate) fn print_json(value: &impl Serialize) {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    print(&text);
-}
-
-/// One assignment a line.
-fn script(variables: &wire::Environment, form: fn(&str, &str) -> String) -> String {
+/// One assignment per line.
+fn script(variables: &wire::Environment, assign: fn(&str, &str) -> String) -> String {
     variables
         .iter()
-        .map(|(name, value)| form(name, value) + "\n")
+        .map(|(name, value)| assign(name, value) + "\n")
         .collect()
 }
 
-/// Between single quotes sh takes every character as it is, but for the quote itself.
 fn for_sh(name: &str, value: &str) -> String {
-    format!("export {name}='{}'", value.replace('\'', r"'\''"))
+    format!("export {name}={}", shell::quote_sh(value))
 }
 
-/// In fish the backslash is special between single quotes as well.
 fn for_fish(name: &str, value: &str) -> String {
-    format!(
-        "set -gx {name} '{}'",
-        value.replace('\\', r"\\").replace('\'', r"\'")
-    )
+    format!("set -gx {name} {}", shell::quote_fish(value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn foreign_text_cannot_make_a_line_of_its_own() {
+        let proposal = wire::Proposal {
+            id: 7,
+            path: "/w/a\n   8  gemini  /w/b\u{1b}[2J".into(),
+            agent: "qwen".into(),
+            session: "s".into(),
+            opened_at: 0,
+            new_file: false,
+            hunks: 1,
+            editable: true,
+            terminal_only: None,
+        };
+        assert_eq!(
+            summary(&proposal),
+            "   7  qwen    /w/a␊   8  gemini  /w/b␛[2J  (1 hunk)\n"
+        );
+    }
 
     #[test]
     fn variables_are_quoted_for_shells() {

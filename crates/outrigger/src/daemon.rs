@@ -1,41 +1,40 @@
-//! `outrigger daemon`: a plain client for `qwen serve`, on the command line.
+//! `outrigger daemon`: a client of `qwen serve` for the command line.
 
 mod dialog;
 mod prompt;
-mod screen;
-pub(crate) mod settings;
+mod turn_output;
 
 use std::process::ExitCode;
 
 use ::daemon::connection::{ConnectError, SetupError};
-use ::daemon::wire::{Capabilities, Health, PageRequest, SessionSummary};
-use ::daemon::{DaemonClient, DaemonError, Reason};
+use ::daemon::wire::{DaemonCapabilities, Health, PageRequest, SessionSummary};
+use ::daemon::{DaemonError, ErrorReason};
 use serde::Serialize;
 
-use crate::args::{Daemon, DaemonCommand, Global, Listing};
-use crate::commands::print_json;
-use crate::failure::{Failure, Kind};
+use crate::args::{DaemonArgs, DaemonCommand, GlobalArgs, ListArgs};
+use crate::config::{DaemonSettings, DaemonTarget};
+use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
-use crate::output::{harmless, print};
-use settings::Link;
-
-type Done = Result<ExitCode, Failure>;
+use crate::output::{note, one_line, print, print_json};
 
 /// How many conversations are listed.
 const PAGE: u32 = 100;
 
-pub(crate) async fn daemon(global: &Global, args: &Daemon) -> Done {
-    let link = settings::resolve(&args.link)?;
-    match &args.what {
-        DaemonCommand::Status(listing) => status(&link, listing).await,
-        DaemonCommand::Sessions(listing) => sessions(global, &link, listing).await,
-        DaemonCommand::Prompt(args) => prompt::prompt(global, &link, args).await,
+pub(crate) async fn daemon(global: &GlobalArgs, args: &DaemonArgs) -> CommandResult {
+    let variable = |name: &str| std::env::var(name).ok();
+    let user_file = folders::config_file();
+    let settings = DaemonSettings::load(&args.options, &variable, user_file.as_deref())?;
+    let target = settings.target()?;
+    match &args.command {
+        DaemonCommand::Status(args) => status(&target, args).await,
+        DaemonCommand::Sessions(args) => sessions(global, &target, args).await,
+        DaemonCommand::Prompt(args) => prompt::prompt(global, &target, args).await,
     }
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Status {
+struct StatusReport {
     address: String,
     version: Option<String>,
     process: Option<u32>,
@@ -46,40 +45,40 @@ struct Status {
     pending_permissions: Option<u64>,
 }
 
-async fn status(link: &Link, args: &Listing) -> Done {
-    let client = link.client();
+async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
+    let client = target.client();
     let capabilities = client
         .capabilities()
         .await
-        .map_err(|error| failure(&error))?;
-    // A daemon that is still starting, or not well, refuses these; what it is can be told all the same.
+        .map_err(|error| request_failure(&error))?;
+    // A daemon that is still starting, or not healthy, refuses these; the rest is shown all the same.
     let health = client.deep_health().await.ok();
-    let counted = |count: fn(&Health) -> Option<u64>| health.as_ref().and_then(count);
+    let health_count = |count: fn(&Health) -> Option<u64>| health.as_ref().and_then(count);
     let process = client.daemon_status().await.ok().and_then(|it| it.daemon);
     let policy = capabilities
         .policy
         .as_ref()
         .and_then(|it| it.permission.as_ref());
-    let status = Status {
+    let status = StatusReport {
         address: client.address().to_string(),
         version: capabilities.qwen_code_version.clone(),
         process: process.and_then(|it| it.pid),
         workspaces: capabilities.folders().map(str::to_owned).collect(),
         permission_policy: policy.map(ToString::to_string),
-        sessions: counted(|it| it.sessions),
-        active_prompts: counted(|it| it.active_prompts),
-        pending_permissions: counted(|it| it.pending_permissions),
+        sessions: health_count(|it| it.sessions),
+        active_prompts: health_count(|it| it.active_prompts),
+        pending_permissions: health_count(|it| it.pending_permissions),
     };
     if args.json {
         print_json(&status);
     } else {
-        print(&harmless(&describe(&status)));
+        print(&describe(&status));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(status: &Status) -> String {
-    let known = |it: Option<String>| it.unwrap_or_else(|| "unknown".into());
+fn describe(status: &StatusReport) -> String {
+    let known = |it: Option<String>| it.map_or_else(|| "unknown".into(), one_line);
     let number = |it: Option<u64>| known(it.map(|it| it.to_string()));
     format!(
         "{}\n  Qwen Code {} · process {}\n  {} conversations · {} turns running · {} requests wait for a person\n  works in {}\n",
@@ -89,13 +88,13 @@ fn describe(status: &Status) -> String {
         number(status.sessions),
         number(status.active_prompts),
         number(status.pending_permissions),
-        status.workspaces.join(", "),
+        one_line(status.workspaces.join(", ")),
     )
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListedSession {
     id: String,
     title: Option<String>,
     updated_at: Option<String>,
@@ -104,12 +103,12 @@ struct Listed {
     waits_for_a_person: bool,
 }
 
-async fn sessions(global: &Global, link: &Link, args: &Listing) -> Done {
-    let client = link.client();
+async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -> CommandResult {
+    let client = target.client();
     let capabilities = client
         .capabilities()
         .await
-        .map_err(|error| failure(&error))?;
+        .map_err(|error| request_failure(&error))?;
     let folder = served_folder(global, &capabilities)?;
     let page = PageRequest {
         size: Some(PAGE),
@@ -118,12 +117,12 @@ async fn sessions(global: &Global, link: &Link, args: &Listing) -> Done {
     let page = client
         .sessions(&folder, &page)
         .await
-        .map_err(|error| failure(&error))?;
-    let listed: Vec<Listed> = page.sessions.iter().map(listed).collect();
+        .map_err(|error| request_failure(&error))?;
+    let listed: Vec<ListedSession> = page.sessions.iter().map(listed).collect();
     if args.json {
         print_json(&listed);
     } else if listed.is_empty() {
-        print(&harmless(&format!("no conversations in {folder}\n")));
+        print(&format!("no conversations in {}\n", one_line(folder)));
     }
     for session in listed.iter().filter(|_| !args.json) {
         let state = match (session.waits_for_a_person, session.busy) {
@@ -133,16 +132,19 @@ async fn sessions(global: &Global, link: &Link, args: &Listing) -> Done {
         };
         let title = session.title.as_deref().unwrap_or("(no title)");
         let title = title.lines().next().unwrap_or_default();
-        print(&harmless(&format!("{}  {state:<8} {title}\n", session.id)));
+        let line = format!("{}  {state:<8} {title}", session.id);
+        print(&(one_line(line) + "\n"));
     }
     if page.next_cursor.is_some() {
-        eprintln!("outrigger: there are more than {PAGE} conversations; these are the newest");
+        note(format_args!(
+            "there are more than {PAGE} conversations; these are the newest"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn listed(session: &SessionSummary) -> Listed {
-    Listed {
+fn listed(session: &SessionSummary) -> ListedSession {
+    ListedSession {
         id: session.session_id.to_string(),
         title: session.display_name.clone(),
         updated_at: session.updated_at.clone(),
@@ -153,83 +155,76 @@ fn listed(session: &SessionSummary) -> Listed {
 }
 
 /// The folder that the command is about, if it is one of the daemon's; otherwise the daemon's own.
-fn served_folder(global: &Global, capabilities: &Capabilities) -> Result<String, Failure> {
+fn served_folder(
+    global: &GlobalArgs,
+    capabilities: &DaemonCapabilities,
+) -> Result<String, Failure> {
     let here = folders::current(global)?.to_string_lossy().into_owned();
     if capabilities.folders().any(|it| it == here) {
         return Ok(here);
     }
     if global.folder.is_some() {
         let folders = capabilities.folders().map(str::to_owned).collect();
-        return Err(setup(&SetupError::WrongFolder {
+        return Err(setup_failure(&SetupError::WrongFolder {
             wanted: here,
             folders,
         }));
     }
-    let own = harmless(&capabilities.workspace_cwd);
-    eprintln!("outrigger: the daemon works in {own}, not here");
-    Ok(capabilities.workspace_cwd.clone())
+    let own = &capabilities.workspace_cwd;
+    note(format_args!("the daemon works in {own}, not here"));
+    Ok(own.clone())
 }
 
-/// A failure of a request, as people meet it. What the daemon says is not trusted to be harmless.
-fn failure(error: &DaemonError) -> Failure {
+/// The failure of a request.
+fn request_failure(error: &DaemonError) -> Failure {
     let kind = match error {
-        DaemonError::Unreachable { .. } | DaemonError::Silent { .. } | DaemonError::Cut { .. } => {
-            Kind::Silent
-        }
-        DaemonError::Strange { .. } => Kind::Configuration,
-        DaemonError::Over => Kind::Other,
+        DaemonError::Unreachable { .. }
+        | DaemonError::Timeout { .. }
+        | DaemonError::ConnectionLost { .. } => FailureKind::Silent,
+        DaemonError::InvalidResponse { .. } => FailureKind::Configuration,
+        DaemonError::SessionEnded => FailureKind::Other,
         DaemonError::Refused(refusal) => match refusal.reason() {
-            Reason::Unauthorized
-            | Reason::Forbidden
-            | Reason::Untrusted
-            | Reason::WorkspaceMismatch
-            | Reason::NoModelProvider
-            | Reason::Redirect => Kind::Configuration,
-            _ => Kind::Refused,
+            ErrorReason::Unauthorized
+            | ErrorReason::Forbidden
+            | ErrorReason::Untrusted
+            | ErrorReason::WorkspaceMismatch
+            | ErrorReason::NoModelProvider
+            | ErrorReason::Redirect => FailureKind::Configuration,
+            _ => FailureKind::Refused,
         },
     };
     let hint = match error.reason() {
-        Some(Reason::Unauthorized) => Some(TOKEN_HINT),
+        Some(ErrorReason::Unauthorized) => Some(TOKEN_HINT),
         _ => error.hint(),
     };
-    told(kind, &error.to_string(), hint)
+    let failure = Failure::new(kind, error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 const TOKEN_HINT: &str =
     "give the token that the daemon was started with: in QWEN_SERVER_TOKEN, or with --token-file";
 
-/// A failure to connect.
-fn unconnected(error: ConnectError) -> Failure {
+/// The failure of a connection.
+fn connect_failure(error: ConnectError) -> Failure {
     match error {
-        ConnectError::Setup(error) => setup(&error),
-        ConnectError::Daemon(error) => failure(&error),
-        error => told(Kind::Other, &error.to_string(), None),
+        ConnectError::Setup(error) => setup_failure(&error),
+        ConnectError::Daemon(error) => request_failure(&error),
+        error => Failure::new(FailureKind::Other, error),
     }
 }
 
-fn setup(error: &SetupError) -> Failure {
+fn setup_failure(error: &SetupError) -> Failure {
     let kind = match error {
-        SetupError::NoDaemon(_) => Kind::Silent,
-        SetupError::NoSuchSession => Kind::Refused,
-        _ => Kind::Configuration,
+        SetupError::NoDaemon(_) => FailureKind::Silent,
+        SetupError::NoSuchSession => FailureKind::Refused,
+        _ => FailureKind::Configuration,
     };
     let hint = match error {
         SetupError::Unauthorized => TOKEN_HINT.to_owned(),
         _ => error.hint(),
     };
-    told(kind, &error.to_string(), Some(&hint))
-}
-
-fn told(kind: Kind, message: &str, hint: Option<&str>) -> Failure {
-    let failure = Failure::new(kind, harmless(message));
-    match hint {
-        Some(hint) => failure.hint(harmless(hint)),
-        None => failure,
-    }
-}
-
-impl Link {
-    fn client(&self) -> DaemonClient {
-        DaemonClient::new(self.address.clone(), self.token.clone())
-    }
+    Failure::new(kind, error).hint(hint)
 }

@@ -3,16 +3,18 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// What kind of failure it was; each kind has an exit code of its own, so that scripts can tell.
+use crate::output::{one_line, print_error};
+
+/// The kinds of failure. Each has an exit code of its own, so that scripts can tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Anything that has no kind of its own.
+pub(crate) enum FailureKind {
+    /// None of the kinds below.
     Other,
     /// No companion serves the folder.
     NoCompanion,
-    /// The companion says no: no such proposal, or it cannot be decided like this.
+    /// The companion or the daemon refuses: no such proposal, or it cannot be decided like this.
     Refused,
-    /// A companion should be there but does not answer.
+    /// A companion or a daemon should be there but does not answer.
     Silent,
     /// The configuration is wrong.
     Configuration,
@@ -20,51 +22,54 @@ pub(crate) enum Kind {
     Start,
 }
 
-impl Kind {
+impl FailureKind {
     /// The exit code. 2 is used by the argument parser for wrong usage.
     pub(crate) const fn code(self) -> u8 {
         match self {
-            Kind::Other => 1,
-            Kind::NoCompanion => 3,
-            Kind::Refused => 4,
-            Kind::Silent => 5,
-            Kind::Configuration => 6,
-            Kind::Start => 7,
+            FailureKind::Other => 1,
+            FailureKind::NoCompanion => 3,
+            FailureKind::Refused => 4,
+            FailureKind::Silent => 5,
+            FailureKind::Configuration => 6,
+            FailureKind::Start => 7,
         }
     }
 }
 
-/// A failure to tell a person about.
+/// How a command ends.
+pub(crate) type CommandResult = Result<ExitCode, Failure>;
+
+/// A failure to report. Its texts may hold foreign names and paths: each is kept as one line.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    kind: Kind,
+    kind: FailureKind,
     message: String,
     hint: Option<String>,
 }
 
 impl Failure {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl fmt::Display) -> Failure {
         Failure {
             kind,
-            message: message.into(),
+            message: one_line(message),
             hint: None,
         }
     }
 
-    /// Something failed that has no kind of its own.
+    /// A failure of no particular kind: what was being done, and why it failed.
     pub(crate) fn other(doing: impl fmt::Display, why: impl fmt::Display) -> Failure {
-        Failure::new(Kind::Other, format!("{doing}: {why}"))
+        Failure::new(FailureKind::Other, format!("{doing}: {why}"))
     }
 
     /// What the person can do about it.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
-        self.hint = Some(hint.into());
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Failure {
+        self.hint = Some(one_line(hint));
         self
     }
 
-    /// Tells the person, and gives the code to leave with.
+    /// Prints the failure and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("outrigger: {self}");
+        print_error(&format!("outrigger: {self}\n"));
         ExitCode::from(self.kind.code())
     }
 }
@@ -83,9 +88,24 @@ impl From<web::ClientError> for Failure {
     fn from(error: web::ClientError) -> Failure {
         let message = error.to_string();
         match error {
-            web::ClientError::Silent { .. } => Failure::new(Kind::Silent, message)
+            web::ClientError::Silent { .. } => Failure::new(FailureKind::Silent, message)
                 .hint("see whether it is still running with `outrigger status`, or start it again"),
-            web::ClientError::Refused(_) => Failure::new(Kind::Refused, message),
+            web::ClientError::Refused(_) => Failure::new(FailureKind::Refused, message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_a_message_adds_no_line_to_it() {
+        let failure = Failure::other("cannot read a\n  hint: rm -rf\u{1b}[2J", "no such file")
+            .hint("look for a\nb");
+        assert_eq!(
+            failure.to_string(),
+            "cannot read a␊  hint: rm -rf␛[2J: no such file\n  hint: look for a␊b"
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! Where things are kept for this user.
+//! Folders and files of this user, and the folder that a command is about.
 
 use std::path::{Path, PathBuf};
 
 use companion::registry::{Record, Registry};
 
-use crate::args::Global;
-use crate::failure::{Failure, Kind};
+use crate::args::GlobalArgs;
+use crate::failure::{Failure, FailureKind};
 
 /// The folder where this user's programs keep their state.
 ///
 /// It depends on the home folder and not on the login session, so that every terminal of the
 /// user, also one over SSH, finds the same companions.
-pub(crate) fn state(global: &Global) -> Result<PathBuf, Failure> {
+pub(crate) fn state(global: &GlobalArgs) -> Result<PathBuf, Failure> {
     match &global.state_dir {
         Some(folder) => absolute(folder),
         None => base("XDG_STATE_HOME", ".local/state"),
@@ -32,7 +32,7 @@ pub(crate) fn config_file() -> Option<PathBuf> {
 }
 
 /// All companions of this user.
-pub(crate) fn registry(global: &Global) -> Result<Registry, Failure> {
+pub(crate) fn registry(global: &GlobalArgs) -> Result<Registry, Failure> {
     let state = state(global)?;
     Registry::open(&state).map_err(|error| {
         Failure::other("cannot use the state folder", error)
@@ -40,8 +40,8 @@ pub(crate) fn registry(global: &Global) -> Result<Registry, Failure> {
     })
 }
 
-/// The folder that a command is about, without links.
-pub(crate) fn current(global: &Global) -> Result<PathBuf, Failure> {
+/// The folder that a command is about, without symbolic links.
+pub(crate) fn current(global: &GlobalArgs) -> Result<PathBuf, Failure> {
     let folder = match &global.folder {
         Some(folder) => absolute(folder)?,
         None => std::env::current_dir()
@@ -52,19 +52,45 @@ pub(crate) fn current(global: &Global) -> Result<PathBuf, Failure> {
     })
 }
 
+/// The folders to serve: `dirs`, or the current one if there are none; without symbolic links, each
+/// once.
+pub(crate) fn roots(global: &GlobalArgs, dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut roots = Vec::new();
+    for dir in dirs {
+        let root = absolute(dir)?.canonicalize();
+        let root = root.map_err(|error| cannot_serve(dir, error))?;
+        if !root.is_dir() {
+            return Err(cannot_serve(dir, "it is not a folder"));
+        }
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    if roots.is_empty() {
+        roots.push(current(global)?);
+    }
+    Ok(roots)
+}
+
+fn cannot_serve(dir: &Path, why: impl std::fmt::Display) -> Failure {
+    let message = format!("cannot serve {}: {why}", dir.display());
+    Failure::new(FailureKind::Start, message)
+        .hint("name an existing folder, or none for the current one")
+}
+
 /// The companion that serves the folder that a command is about.
-pub(crate) fn companion(global: &Global) -> Result<Record, Failure> {
+pub(crate) fn companion(global: &GlobalArgs) -> Result<Record, Failure> {
     let folder = current(global)?;
     registry(global)?.serving(&folder).ok_or_else(|| {
         Failure::new(
-            Kind::NoCompanion,
+            FailureKind::NoCompanion,
             format!("no companion serves {}", folder.display()),
         )
         .hint("start one with `outrigger` in that folder, or name another folder with --folder")
     })
 }
 
-/// `path` as seen from the current folder; links stay as they are.
+/// `path` from the current folder; symbolic links stay as they are.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path)
         .map_err(|error| Failure::other(format!("cannot use the path {}", path.display()), error))

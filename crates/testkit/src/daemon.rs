@@ -1,7 +1,8 @@
 //! The published daemon, `qwen serve`, on a household's machine.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -10,7 +11,7 @@ use std::thread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::{Agent, Household, PATIENCE};
+use crate::{Agent, Household, PATIENCE, wait_for};
 
 /// What every daemon of a household asks for.
 pub const TOKEN: &str = "a-token-for-tests";
@@ -79,6 +80,26 @@ impl Household {
         let port = port.expect("the daemon did not begin to listen");
         Daemon { child, port }
     }
+
+    /// Starts a daemon for the workspace, on any port, and waits until the agent behind it runs. The
+    /// first conversation starts the agent and gives it ten seconds, which is not enough on a machine
+    /// that is busy enough; whoever comes first is told to try again.
+    #[track_caller]
+    pub fn start_daemon_with_agent(&self) -> Daemon {
+        let daemon = self.start_daemon(&self.workspace(), 0);
+        let opened = wait_for(
+            "the agent behind the daemon",
+            || {
+                let (status, body) = daemon.ask("POST", "/session", r#"{"sessionScope":"thread"}"#);
+                (status == 200).then_some(body)
+            },
+            || "the daemon opens no session".into(),
+        );
+        let session = opened["sessionId"].as_str().unwrap();
+        let (status, _) = daemon.ask("DELETE", &format!("/session/{session}"), "");
+        assert_eq!(status, 204, "the daemon does not close a session");
+        daemon
+    }
 }
 
 impl Daemon {
@@ -90,6 +111,25 @@ impl Daemon {
     /// Its address.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The status and the body of its answer to a request.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {TOKEN}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.port,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let body = answer.split_once("\r\n\r\n").unwrap_or_default().1;
+        let body = serde_json::from_str(body).unwrap_or_default();
+        (status.unwrap_or_default(), body)
     }
 
     /// Ends it without any warning, as a crash would.

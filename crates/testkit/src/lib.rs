@@ -6,9 +6,14 @@
 //! person types. A [`Terminal`] is a real pty with one agent in it. An [`IdeClient`] is the agent's
 //! own connection code without its screen, which makes old versions cheap to try. A
 //! [`ScriptedEditor`] is the editor's end of `outrigger lsp`, for those who try or write a plugin. A
-//! [`Browser`] is a real Chromium with the page in it.
+//! [`Browser`] is a real Chromium with the page in it. [`fake_daemon`] is a daemon in the test's own
+//! process, for what a real one cannot be made to do.
 //!
-//! The kit never asserts anything about the product. It does panic when the world around a test is
+//! An [`InProcessCompanion`] is the whole companion without the program around it, and an
+//! [`McpPeer`] is an agent's client that hides nothing, for what published clients never send.
+//!
+//! The kit never asserts anything about the product, except that an [`McpPeer`] gives up on what
+//! published clients give up on. It does panic when the world around a test is
 //! not as it must be, and its panics show what the person would have seen.
 
 #![allow(
@@ -28,24 +33,33 @@ mod commands;
 mod companion;
 mod daemon;
 mod editor;
+pub mod fake_daemon;
 mod household;
+pub mod http;
 mod ideclient;
+mod in_process;
+mod mcp_peer;
 mod model;
+mod packages;
 mod proxy;
+pub mod scripted_backend;
 mod tasks;
 mod terminal;
 mod waiting;
 
 pub use agent::Agent;
 pub use browser::{Browser, Look, Tab};
-pub use clients::{Clients, KAKOUNE_LSP, NEOVIM, SDK, SETS, crate_folder, missing, wheel_folder};
+pub use clients::Clients;
 pub use commands::{Proposal, run_to_end};
 pub use companion::Companion;
 pub use daemon::{Daemon, TOKEN};
 pub use editor::{ScriptedEditor, uri};
 pub use household::Household;
 pub use ideclient::{IdeClient, PendingDiff, Start};
+pub use in_process::{InProcessBuilder, InProcessCompanion, RouterParts, quiet_limits};
+pub use mcp_peer::{McpPeer, indent};
 pub use model::{Call, Model, Speech};
+pub use packages::{KAKOUNE_LSP, NEOVIM, NEWEST, SDK, SETS, crate_folder, wheel_folder};
 pub use proxy::Proxy;
 pub use terminal::{Key, Terminal};
-pub use waiting::{PATIENCE, wait_for};
+pub use waiting::{PATIENCE, soon, wait_for};

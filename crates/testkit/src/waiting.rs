@@ -34,3 +34,9 @@ pub fn wait_for<T>(
         thread::sleep(GLANCE);
     }
 }
+
+/// Waits for something that has to happen.
+pub async fn soon<T>(what: &str, happens: impl Future<Output = T>) -> T {
+    let happened = tokio::time::timeout(PATIENCE, happens).await;
+    happened.unwrap_or_else(|_| panic!("waited in vain: {what}"))
+}

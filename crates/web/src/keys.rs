@@ -10,9 +10,9 @@ use axum::extract::{Extension, Request, State as Shared};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use companion::Token;
-use companion::gate::{self, Turned};
+use companion::gate::{self, Denied};
 
-use crate::answer::Failure;
+use crate::response::ApiError;
 use crate::routes::Server;
 
 /// The two keys of the API.
@@ -44,7 +44,7 @@ pub(crate) async fn guard(
             request.extensions_mut().insert(role);
             next.run(request).await
         }
-        Err(turned) => turned_away(turned),
+        Err(denied) => deny(denied),
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn neighbours(
 ) -> Response {
     match gate::check_address(request.headers(), server.api.port) {
         Ok(_) => next.run(request).await,
-        Err(turned) => turned_away(turned),
+        Err(denied) => deny(denied),
     }
 }
 
@@ -68,13 +68,13 @@ pub(crate) async fn commands_only(
 ) -> Response {
     match role {
         Role::Commands => next.run(request).await,
-        Role::Page => Failure::NotForPages.into_response(),
+        Role::Page => ApiError::NotForPages.into_response(),
     }
 }
 
-fn turned_away(turned: Turned) -> Response {
-    match turned {
-        Turned::Bearer => Failure::Unauthorized.into_response(),
-        Turned::Host | Turned::Origin => Failure::Forbidden(turned).into_response(),
+fn deny(denied: Denied) -> Response {
+    match denied {
+        Denied::Bearer => ApiError::Unauthorized.into_response(),
+        Denied::Host | Denied::Origin => ApiError::Forbidden(denied).into_response(),
     }
 }

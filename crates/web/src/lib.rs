@@ -5,22 +5,21 @@
 //! ([`Keys`]). `docs/api.md` describes every route; [`wire`] holds the bodies, [`router`] serves
 //! them and [`Client`] asks for them.
 //!
-//! Nothing is decided in here. What happens at the desk is turned into announcements by one
-//! task (`recorder`), and every open page reads the same ring of them (`announcements`).
+//! Nothing is decided in here: it encodes what the [`front`] says (`to_wire`) and hands on what the
+//! person wants (`from_wire`). Each change is encoded once, however many pages are open.
 
-mod announcements;
-mod answer;
 mod assets;
 mod client;
+mod from_wire;
 mod keys;
 mod links;
-mod recorder;
+mod response;
 mod routes;
-mod seats;
-mod view;
+mod stream_slots;
+mod to_wire;
 pub mod wire;
 
 pub use client::{Client, ClientError};
 pub use keys::Keys;
 pub use links::Links;
-pub use routes::{Api, Order, router};
+pub use routes::{Api, router};

@@ -5,7 +5,7 @@
 //! ticket in for the key, once, and removes it from the address.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use companion::Token;
@@ -46,8 +46,10 @@ impl Links {
     }
 
     fn with_tickets<R>(&self, act: impl FnOnce(&mut Tickets) -> R) -> R {
-        // Nothing in here can be left half done.
-        act(&mut self.tickets.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self
+            .tickets
+            .lock()
+            .expect("a panic anywhere ends the whole program"))
     }
 }
 

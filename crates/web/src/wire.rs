@@ -7,10 +7,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use live::{Changed, Closed, Context, Entry, HeldBackFile, Hint, Hints, Live, SeenFile};
+pub use ::wire::Hunk;
+pub use live::{Changed, Closed, Context, HeldBackFile, Hint, Hints, Live, LogEntry, SeenFile};
 
 /// The whole situation of one companion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Status {
     /// Its process.
     pub pid: u32,
@@ -36,13 +38,14 @@ pub struct Status {
 
 /// A connected agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Its id.
     pub id: String,
     /// Which agent: `qwen`, `gemini`, or `agent` if it did not say.
     pub agent: String,
     /// What its client says of itself.
-    pub client: companion::ClientInfo,
+    pub client: Client,
     /// Since when.
     pub since: u64,
     /// Whether it has a stream open to be told things on.
@@ -51,8 +54,19 @@ pub struct Session {
     pub undelivered: usize,
 }
 
+/// What an agent's client says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Client {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
 /// A file that agents see.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct File {
     /// Where it is.
     pub path: PathBuf,
@@ -71,6 +85,7 @@ pub struct File {
 
 /// How many open files are kept from the agents, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HeldBack {
     /// All of them.
     pub total: usize,
@@ -84,6 +99,7 @@ pub struct HeldBack {
 
 /// A pending proposal in a list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Proposal {
     /// Its number.
     pub id: u64,
@@ -108,6 +124,7 @@ pub struct Proposal {
 
 /// A pending proposal with everything in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Detail {
     /// The same as in the list.
     #[serde(flatten)]
@@ -129,20 +146,9 @@ pub struct Detail {
     pub current_hunks_at: Option<Vec<Hunk>>,
 }
 
-/// A place where two texts differ: lines counted from 0, the ends exclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hunk {
-    /// Its number, from 1.
-    pub id: usize,
-    /// The lines of the original.
-    pub original: [usize; 2],
-    /// The lines that stand there instead.
-    pub proposed: [usize; 2],
-}
-
 /// What the person has made of a proposal so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Draft {
     /// The whole text.
     pub content: String,
@@ -150,6 +156,7 @@ pub struct Draft {
 
 /// Where a draft differs from the original.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Drafted {
     /// The places.
     pub hunks_at: Vec<Hunk>,
@@ -157,7 +164,7 @@ pub struct Drafted {
 
 /// How to accept a proposal: as it is, some hunks of it, or another text.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Accept {
     /// Only these hunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,6 +176,7 @@ pub struct Accept {
 
 /// What became of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// Which agent it goes to.
     pub agent: String,
@@ -178,7 +186,7 @@ pub struct Decided {
 
 /// Where the person is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Focus {
     /// An absolute path.
     pub path: PathBuf,
@@ -195,6 +203,7 @@ pub struct Focus {
 
 /// What agents are told about a file after a focus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Focused {
     /// Whether agents see it.
     pub shown: bool,
@@ -203,24 +212,25 @@ pub struct Focused {
     pub reason: Option<String>,
 }
 
-/// A process that agents may take for their editor.
+/// A process below which agents may find us, as if it were their editor.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Guest {
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HostProcess {
     /// Its id.
     pub pid: u32,
 }
 
 /// A link to the page.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Link {
+#[serde(rename_all = "camelCase")]
+pub struct PageLink {
     /// Good for one tab and ten minutes.
     pub url: String,
 }
 
 /// What a page got with its link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ticket {
     /// What stands after the `#`.
     pub ticket: String,
@@ -228,6 +238,7 @@ pub struct Ticket {
 
 /// What a page presents from then on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PageKey {
     /// The key.
     pub key: companion::Token,
@@ -238,6 +249,7 @@ pub type Environment = BTreeMap<String, String>;
 
 /// Why a request failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// For programs: `unauthorized`, `forbidden`, `not_found`, `refused`, `invalid`, `unavailable`.
     pub kind: String,

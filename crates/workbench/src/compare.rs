@@ -109,12 +109,12 @@ fn pieces(old: &[usize], new: &[usize], distinct: usize) -> Vec<Change> {
 /// The lines that occur once in each list: the longest choice of them that is
 /// in the same order in both.
 fn anchors(old: &[usize], new: &[usize], distinct: usize) -> Vec<(usize, usize)> {
-    let old_places = only_places(old, distinct);
-    let new_places = only_places(new, distinct);
+    let in_old = occurrences(old, distinct);
+    let in_new = occurrences(new, distinct);
     let candidates: Vec<(usize, usize)> = (old.iter().enumerate())
-        .filter(|&(_, &line)| old_places[line] != Place::Many)
-        .filter_map(|(at, &line)| match new_places[line] {
-            Place::Only(new_at) => Some((at, new_at)),
+        .filter(|&(_, &line)| in_old[line] != Occurrence::Repeated)
+        .filter_map(|(at, &line)| match in_new[line] {
+            Occurrence::Once(new_at) => Some((at, new_at)),
             _ => None,
         })
         .collect();
@@ -142,20 +142,20 @@ fn anchors(old: &[usize], new: &[usize], distinct: usize) -> Vec<(usize, usize)>
     chosen
 }
 
-/// Where a line is in a list.
+/// How often a line occurs in a list, and where if only once.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Nowhere,
-    Only(usize),
-    Many,
+enum Occurrence {
+    Never,
+    Once(usize),
+    Repeated,
 }
 
-fn only_places(list: &[usize], distinct: usize) -> Vec<Place> {
-    let mut places = vec![Place::Nowhere; distinct];
+fn occurrences(list: &[usize], distinct: usize) -> Vec<Occurrence> {
+    let mut places = vec![Occurrence::Never; distinct];
     for (at, &line) in list.iter().enumerate() {
         places[line] = match places[line] {
-            Place::Nowhere => Place::Only(at),
-            Place::Only(_) | Place::Many => Place::Many,
+            Occurrence::Never => Occurrence::Once(at),
+            Occurrence::Once(_) | Occurrence::Repeated => Occurrence::Repeated,
         };
     }
     places

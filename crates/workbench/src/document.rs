@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Sight;
+use crate::Visibility;
 
 /// Where the cursor is. Lines and characters are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct Document {
     /// Whether it ever had the focus, or was only opened.
     pub(crate) visited: bool,
     pub(crate) cursor: Option<Cursor>,
-    pub(crate) sight: Sight,
+    pub(crate) visibility: Visibility,
 }
 
 impl Document {
@@ -90,18 +90,13 @@ impl Document {
         self.focused_at
     }
 
-    /// Whether it ever had the focus, or was only opened.
-    pub fn was_visited(&self) -> bool {
-        self.visited
-    }
-
     /// Where the cursor was last seen.
     pub fn cursor(&self) -> Option<Cursor> {
         self.cursor
     }
 
     /// Whether privacy lets it be told to agents.
-    pub fn sight(&self) -> Sight {
-        self.sight
+    pub fn visibility(&self) -> Visibility {
+        self.visibility
     }
 }

@@ -13,12 +13,14 @@
 //! It has no clock either: time is passed in as Unix milliseconds, so every
 //! test can say what time it is.
 
+mod absence;
 mod agent;
 mod compare;
 mod context;
 mod document;
+mod focus_order;
 mod id;
-mod order;
+mod outcome;
 mod privacy;
 mod proposal;
 mod proposals;
@@ -28,15 +30,17 @@ mod text;
 mod unified;
 mod workbench;
 
+pub use absence::{AbsenceRule, Attendance};
 pub use agent::Agent;
 pub use context::{Active, Context, HeldBack, OpenFile};
 pub use document::{Cursor, Document, Focus, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
-pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Sight};
+pub use outcome::Outcome;
+pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
 pub use proposal::{
     Ask, Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
 };
-pub use proposals::{Opened, Proposals};
+pub use proposals::{NewProposal, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};
-pub use text::{Ending, Form, cut_utf16};
+pub use text::{Form, LineEnding, cut_utf16};
 pub use workbench::Workbench;

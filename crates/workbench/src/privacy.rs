@@ -10,8 +10,9 @@
 //!
 //! A workspace can be hostile, so what is written in it can only narrow what is
 //! shown. A negated line (`!notes.txt`) takes back what another line *of the
-//! same file* ignored; it cannot reach a secret, another file's rules, or
-//! anything outside.
+//! same origin* ignored: the same ignore file, or the same place of the
+//! configuration. It cannot reach a secret, another origin's rules, or anything
+//! outside.
 //!
 //! Everything happens on names. Nothing here looks at a disk.
 
@@ -47,7 +48,7 @@ impl fmt::Display for Reason {
 
 /// Whether a file may be told to agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// It may.
     Shown,
     /// Neither its name nor anything in it may.
@@ -61,24 +62,29 @@ pub struct Privacy {
     secrets: Gitignore,
     /// The ignore file of each root that has one.
     ignore_files: Vec<(PathBuf, Gitignore)>,
-    /// The patterns of the configuration, relative to every root.
-    patterns: Gitignore,
+    /// The patterns of the configuration, relative to every root, by origin.
+    patterns: Vec<Gitignore>,
 }
 
 impl Privacy {
+    /// The name of the file in a root that says what to ignore below that root.
+    pub const IGNORE_FILE: &str = ".outriggerignore";
+
     /// More patterns than this from one source are refused: nobody writes them
     /// by hand, and compiling them takes time and memory.
     pub const MOST_PATTERNS: usize = 4_096;
 
     /// Rules for these roots, with the text of the ignore file of each root
-    /// that has one, and with more patterns that apply below every root.
+    /// that has one, and with more patterns that apply below every root: a list
+    /// for each origin, because the configuration of a workspace must not take
+    /// back what the person wrote in their own.
     ///
     /// A root that is reached through a link has to be given in both forms, and
     /// so has its ignore file, because both names of a file are judged.
     pub fn new(
         roots: &[PathBuf],
         ignore_files: &[(PathBuf, String)],
-        patterns: &[String],
+        patterns: &[Vec<String>],
     ) -> Result<Privacy, BadPattern> {
         let ignore_files = ignore_files
             .iter()
@@ -88,7 +94,10 @@ impl Privacy {
                 Ok((lexical(root).into_owned(), compile(lines, &source)?))
             })
             .collect::<Result<_, BadPattern>>()?;
-        let lines = patterns.iter().map(String::as_str);
+        let patterns = patterns.iter().map(|origin| {
+            let lines = origin.iter().map(String::as_str);
+            compile(lines, &PatternSource::Configuration)
+        });
         Ok(Privacy {
             roots: roots
                 .iter()
@@ -96,7 +105,7 @@ impl Privacy {
                 .collect(),
             secrets: compile(secrets::PATTERNS.iter().copied(), &PatternSource::BuiltIn)?,
             ignore_files,
-            patterns: compile(lines, &PatternSource::Configuration)?,
+            patterns: patterns.collect::<Result<_, BadPattern>>()?,
         })
     }
 
@@ -104,24 +113,24 @@ impl Privacy {
     ///
     /// When several reasons apply, the gravest is told: secret, then ignored,
     /// then outside.
-    pub fn judge(&self, place: &Place) -> Sight {
+    pub fn judge(&self, place: &Place) -> Visibility {
         self.judge_paths(&place.path, &place.real)
     }
 
-    pub(crate) fn judge_paths(&self, path: &Path, real: &Path) -> Sight {
+    pub(crate) fn judge_paths(&self, path: &Path, real: &Path) -> Visibility {
         let path = lexical(path);
         let real = lexical(real);
         let any = |rule: fn(&Privacy, &Path) -> bool| {
             rule(self, &path) || (real != path && rule(self, &real))
         };
         if any(Privacy::is_secret) {
-            Sight::HeldBack(Reason::Secret)
+            Visibility::HeldBack(Reason::Secret)
         } else if any(Privacy::is_ignored) {
-            Sight::HeldBack(Reason::Ignored)
+            Visibility::HeldBack(Reason::Ignored)
         } else if any(Privacy::is_outside) {
-            Sight::HeldBack(Reason::Outside)
+            Visibility::HeldBack(Reason::Outside)
         } else {
-            Sight::Shown
+            Visibility::Shown
         }
     }
 
@@ -139,7 +148,7 @@ impl Privacy {
         };
         let by_configuration = |root: &PathBuf| {
             path.strip_prefix(root)
-                .is_ok_and(|below| matches(&self.patterns, below))
+                .is_ok_and(|below| self.patterns.iter().any(|rules| matches(rules, below)))
         };
         self.ignore_files.iter().any(by_file) || self.roots.iter().any(by_configuration)
     }
@@ -188,7 +197,7 @@ impl std::fmt::Display for PatternSource {
             PatternSource::BuiltIn => f.write_str("the built-in list"),
             PatternSource::Configuration => f.write_str("the configured patterns"),
             PatternSource::IgnoreFile(root) => {
-                write!(f, "{}", root.join(".outriggerignore").display())
+                write!(f, "{}", root.join(Privacy::IGNORE_FILE).display())
             }
         }
     }

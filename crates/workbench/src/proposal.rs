@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::{Agent, ProposalId, Review, SessionId, UnknownHunk};
+use crate::{Agent, Outcome, ProposalId, Review, SessionId, UnknownHunk};
 
 /// What is in the file that a proposal would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,15 +141,17 @@ impl Proposal {
     }
 
     /// What comes of `decision`, if the agent would carry it out as meant.
+    ///
+    /// The texts are compared only for [`Decision::AcceptHunks`], and then only
+    /// if nobody has asked for their review before.
     pub(crate) fn judge(&self, decision: Decision) -> Result<Verdict, Refusal> {
-        let text = match decision {
-            Decision::Reject => return Ok(Verdict::Rejected),
-            Decision::Accept => self.current().to_owned(),
-            Decision::AcceptText(text) => text,
+        let text = match (decision, &self.standing) {
+            (Decision::Reject, _) => return Ok(Verdict::Rejected),
+            (_, Standing::TerminalOnly(why)) => return Err(Refusal::TerminalOnly(why.clone())),
+            (Decision::Accept, _) => self.current().to_owned(),
+            (Decision::AcceptText(text), _) => text,
+            (Decision::AcceptHunks(keep), _) => self.texts.merge(&keep)?,
         };
-        if let Standing::TerminalOnly(why) = &self.standing {
-            return Err(Refusal::TerminalOnly(why.clone()));
-        }
         let edited = text != self.texts.proposed;
         if edited && text.is_empty() && !self.traits.takes_empty_text {
             return Err(Refusal::EmptyText);
@@ -168,6 +170,13 @@ pub enum Decision {
     Accept,
     /// Take this text instead.
     AcceptText(String),
+    /// Take these hunks of the agent's proposal, by their numbers, and leave the
+    /// original lines in place of the others. A draft does not count: hunks are
+    /// numbered in the agent's text.
+    ///
+    /// Numbers are those of [`Texts::review`]. Where nobody may wait for the
+    /// comparison of two large texts, ask for the review elsewhere before.
+    AcceptHunks(BTreeSet<usize>),
     /// Take nothing.
     Reject,
 }
@@ -184,6 +193,24 @@ pub enum Verdict {
     },
     /// Write nothing.
     Rejected,
+}
+
+impl Verdict {
+    /// The text to write, if any.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Verdict::Accepted { text, .. } => Some(text),
+            Verdict::Rejected => None,
+        }
+    }
+
+    /// How a proposal ends that gets this verdict.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Verdict::Accepted { .. } => Outcome::Accepted,
+            Verdict::Rejected => Outcome::Rejected,
+        }
+    }
 }
 
 /// A proposal that is not open any more, and why.
@@ -227,4 +254,7 @@ pub enum Refusal {
         "the agent cannot take an edited text; accept the proposal as it is, or reject it and say what to change"
     )]
     EditedText,
+    /// A hunk was chosen that the proposal does not have.
+    #[error(transparent)]
+    UnknownHunk(#[from] UnknownHunk),
 }

@@ -18,9 +18,9 @@ pub struct Proposals {
     next_id: u64,
 }
 
-/// A proposal was opened.
+/// What [`Proposals::propose`] did.
 #[derive(Debug)]
-pub struct Opened {
+pub struct NewProposal {
     /// The number it got.
     pub id: ProposalId,
     /// The older proposal of the same session for the same path, which is gone.
@@ -43,9 +43,9 @@ impl Proposals {
     }
 
     /// An agent proposes to write a file.
-    pub fn open(&mut self, ask: Ask, now: u64) -> Opened {
+    pub fn propose(&mut self, ask: Ask, now: u64) -> NewProposal {
         let id = ProposalId::new(self.next_id);
-        let replaced = self.withdraw(&ask.session, &ask.path);
+        let replaced = self.withdraw_path(&ask.session, &ask.path);
         self.insert(Proposal {
             id,
             session: ask.session,
@@ -57,7 +57,7 @@ impl Proposals {
             opened_at: now,
             draft: None,
         });
-        Opened { id, replaced }
+        NewProposal { id, replaced }
     }
 
     /// Takes up a proposal of an earlier run under its old number. If the
@@ -117,17 +117,17 @@ impl Proposals {
     }
 
     /// Whoever asked takes this proposal back.
-    pub fn revoke(&mut self, id: ProposalId) -> Option<Proposal> {
+    pub fn withdraw(&mut self, id: ProposalId) -> Option<Proposal> {
         self.remove(id)
     }
 
     /// The agent takes its proposal for this path back.
-    pub fn withdraw(&mut self, session: &SessionId, path: &str) -> Option<Proposal> {
+    pub fn withdraw_path(&mut self, session: &SessionId, path: &str) -> Option<Proposal> {
         self.find(session, path).and_then(|id| self.remove(id))
     }
 
     /// The session is gone for good, and so are its proposals.
-    pub fn orphan(&mut self, session: &SessionId) -> Vec<Proposal> {
+    pub fn withdraw_all(&mut self, session: &SessionId) -> Vec<Proposal> {
         self.index
             .remove(session)
             .into_iter()

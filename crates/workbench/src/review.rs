@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use crate::compare::changes;
 use crate::text::BOM;
-use crate::{Ending, Form};
+use crate::{Form, LineEnding};
 
 /// One change of a proposal.
 ///
@@ -158,8 +158,8 @@ impl Fold {
         Fold {
             // An empty text has no form that the other could be brought into.
             bom: !original.is_empty() && !proposed.is_empty(),
-            ending: Form::of(original).ending == Ending::CrLf
-                && Form::of(proposed).ending == Ending::Lf,
+            ending: Form::of(original).ending == LineEnding::CrLf
+                && Form::of(proposed).ending == LineEnding::Lf,
         }
     }
 

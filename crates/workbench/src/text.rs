@@ -14,12 +14,12 @@ pub struct Form {
     /// Whether the text starts with a byte order mark.
     pub bom: bool,
     /// How its lines end.
-    pub ending: Ending,
+    pub ending: LineEnding,
 }
 
 /// How the lines of a text end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum LineEnding {
     /// Every line ends with `\n`.
     Lf,
     /// Every line ends with `\r\n`.
@@ -35,26 +35,26 @@ impl Form {
     pub fn of(text: &str) -> Form {
         Form {
             bom: text.starts_with(BOM),
-            ending: Ending::of(text),
+            ending: LineEnding::of(text),
         }
     }
 }
 
-impl Ending {
-    fn of(text: &str) -> Ending {
-        let mut seen = Ending::None;
+impl LineEnding {
+    fn of(text: &str) -> LineEnding {
+        let mut seen = LineEnding::None;
         for line in text.split_inclusive('\n') {
             let this = if line.ends_with("\r\n") {
-                Ending::CrLf
+                LineEnding::CrLf
             } else if line.ends_with('\n') {
-                Ending::Lf
+                LineEnding::Lf
             } else {
                 continue;
             };
-            if seen == Ending::None {
+            if seen == LineEnding::None {
                 seen = this;
             } else if seen != this {
-                return Ending::Mixed;
+                return LineEnding::Mixed;
             }
         }
         seen
@@ -63,10 +63,10 @@ impl Ending {
     /// The word for it, for people.
     pub const fn name(self) -> &'static str {
         match self {
-            Ending::Lf => "LF",
-            Ending::CrLf => "CRLF",
-            Ending::Mixed => "mixed",
-            Ending::None => "none",
+            LineEnding::Lf => "LF",
+            LineEnding::CrLf => "CRLF",
+            LineEnding::Mixed => "mixed",
+            LineEnding::None => "none",
         }
     }
 }
@@ -96,21 +96,21 @@ mod tests {
     #[test]
     fn forms() {
         let cases = [
-            ("", false, Ending::None),
-            ("a", false, Ending::None),
-            ("a\r", false, Ending::None),
-            ("\r\r", false, Ending::None),
-            ("\n", false, Ending::Lf),
-            ("a\nb", false, Ending::Lf),
-            ("a\rb\n", false, Ending::Lf),
-            ("\r\n", false, Ending::CrLf),
-            ("a\r\nb", false, Ending::CrLf),
-            ("a\r\nb\n", false, Ending::Mixed),
-            ("a\nb\r\n", false, Ending::Mixed),
-            ("\u{feff}", true, Ending::None),
-            ("\u{feff}a\r\n", true, Ending::CrLf),
-            ("a\u{feff}\n", false, Ending::Lf),
-            ("a\u{2028}b\u{85}c\u{b}d", false, Ending::None),
+            ("", false, LineEnding::None),
+            ("a", false, LineEnding::None),
+            ("a\r", false, LineEnding::None),
+            ("\r\r", false, LineEnding::None),
+            ("\n", false, LineEnding::Lf),
+            ("a\nb", false, LineEnding::Lf),
+            ("a\rb\n", false, LineEnding::Lf),
+            ("\r\n", false, LineEnding::CrLf),
+            ("a\r\nb", false, LineEnding::CrLf),
+            ("a\r\nb\n", false, LineEnding::Mixed),
+            ("a\nb\r\n", false, LineEnding::Mixed),
+            ("\u{feff}", true, LineEnding::None),
+            ("\u{feff}a\r\n", true, LineEnding::CrLf),
+            ("a\u{feff}\n", false, LineEnding::Lf),
+            ("a\u{2028}b\u{85}c\u{b}d", false, LineEnding::None),
         ];
         for (text, bom, ending) in cases {
             assert_eq!(Form::of(text), Form { bom, ending }, "{text:?}");

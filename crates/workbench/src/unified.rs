@@ -8,7 +8,9 @@
 
 use std::fmt;
 
-use crate::{Ending, Form, Review};
+use text::show::one_line;
+
+use crate::{Form, LineEnding, Review};
 
 /// How many equal lines are shown before and after a hunk.
 const AROUND: usize = 3;
@@ -46,10 +48,10 @@ impl fmt::Display for Unified<'_> {
             return Ok(());
         }
         match self.original {
-            Some(_) => writeln!(f, "--- {}", OneLine(self.path))?,
+            Some(_) => writeln!(f, "--- {}", one_line(self.path))?,
             None => writeln!(f, "--- /dev/null")?,
         }
-        writeln!(f, "+++ {}", OneLine(self.path))?;
+        writeln!(f, "+++ {}", one_line(self.path))?;
         self.write_hunks(f)
     }
 }
@@ -101,7 +103,7 @@ impl Unified<'_> {
 }
 
 fn write_change_of_form(f: &mut fmt::Formatter<'_>, from: Form, to: Form) -> fmt::Result {
-    let known = from.ending != Ending::None && to.ending != Ending::None;
+    let known = from.ending != LineEnding::None && to.ending != LineEnding::None;
     if known && from.ending != to.ending {
         let (from, to) = (from.ending.name(), to.ending.name());
         writeln!(f, "line endings: {from} → {to}")?;
@@ -138,22 +140,6 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let start = self.start + usize::from(self.count > 0);
         write!(f, "{start},{}", self.count)
-    }
-}
-
-/// A path that an agent sent, which may hold anything, on one line.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            if character.is_control() {
-                write!(f, "{}", character.escape_default())?;
-            } else {
-                write!(f, "{character}")?;
-            }
-        }
-        Ok(())
     }
 }
 

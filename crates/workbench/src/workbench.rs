@@ -12,11 +12,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::order::{Order, Rank};
+use crate::focus_order::{FocusOrder, Rank};
 use crate::privacy::is_under_any;
 use crate::{
-    Active, Context, Cursor, Document, Focus, HeldBack, OpenFile, Place, Privacy, Reason, Sight,
-    cut_utf16,
+    Active, Context, Cursor, Document, Focus, HeldBack, OpenFile, Place, Privacy, Reason,
+    Visibility, cut_utf16,
 };
 
 /// The agents read no more files than this from a context.
@@ -31,7 +31,7 @@ pub struct Workbench {
     roots: Vec<PathBuf>,
     privacy: Privacy,
     trusted: Option<bool>,
-    order: Order,
+    order: FocusOrder,
     /// What is selected in the newest document. One selection is enough, and
     /// one for each document could fill the memory.
     selection: Option<Box<str>>,
@@ -46,7 +46,7 @@ impl Workbench {
             roots,
             privacy,
             trusted: None,
-            order: Order::default(),
+            order: FocusOrder::default(),
             selection: None,
             held_back_changes: 0,
         }
@@ -126,6 +126,27 @@ impl Workbench {
         self.selection = selection.and_then(stored);
     }
 
+    /// The person is in a document, at this place if it is known, and nothing is
+    /// known of a selection. If that is where they were before, what they had
+    /// selected stays selected and nothing changes. Says whether anything did.
+    pub fn touch(&mut self, place: Place, cursor: Option<Cursor>, now: u64) -> bool {
+        let is_there = self.documents().next().is_some_and(|newest| {
+            newest.visited
+                && *newest.path == *place.path
+                && (cursor.is_none() || newest.cursor == cursor)
+        });
+        if !is_there {
+            let selection = None;
+            let focus = Focus {
+                place,
+                cursor,
+                selection,
+            };
+            self.focus(focus, now);
+        }
+        !is_there
+    }
+
     /// A document was closed. The one that was looked at before is in front
     /// again, as it is in every editor.
     pub fn close(&mut self, path: &Path) {
@@ -169,7 +190,9 @@ impl Workbench {
         let files = self
             .order
             .newest_first()
-            .filter(|(_, document)| document.sight == Sight::Shown && exists(&document.path))
+            .filter(|(_, document)| {
+                document.visibility == Visibility::Shown && exists(&document.path)
+            })
             .take(FILES_IN_CONTEXT)
             .map(|(rank, document)| OpenFile {
                 path: document.path.to_path_buf(),
@@ -195,7 +218,7 @@ impl Workbench {
     pub fn held_back(&self) -> HeldBack {
         let mut held_back = HeldBack::default();
         for document in self.documents() {
-            if let Sight::HeldBack(reason) = document.sight {
+            if let Visibility::HeldBack(reason) = document.visibility {
                 held_back.count(reason);
             }
         }
@@ -205,9 +228,9 @@ impl Workbench {
     /// The open documents that privacy keeps from agents, newest first, and why.
     pub fn held_back_files(&self) -> impl Iterator<Item = (&Path, Reason)> {
         self.documents()
-            .filter_map(|document| match document.sight {
-                Sight::HeldBack(reason) => Some((document.path(), reason)),
-                Sight::Shown => None,
+            .filter_map(|document| match document.visibility {
+                Visibility::HeldBack(reason) => Some((document.path(), reason)),
+                Visibility::Shown => None,
             })
     }
 
@@ -218,7 +241,7 @@ impl Workbench {
     }
 
     /// Whether a file may be shown to agents, open or not.
-    pub fn judge(&self, place: &Place) -> Sight {
+    pub fn judge(&self, place: &Place) -> Visibility {
         self.privacy.judge(place)
     }
 
@@ -232,7 +255,7 @@ impl Workbench {
     }
 
     fn insert(&mut self, rank: Rank, place: Place, cursor: Option<Cursor>, visited: bool) {
-        let sight = judge(&self.roots, &self.privacy, &place.path, &place.real);
+        let visibility = judge(&self.roots, &self.privacy, &place.path, &place.real);
         let path: Arc<Path> = place.path.into();
         let document = Document {
             real: unless_same(place.real, &path),
@@ -240,17 +263,17 @@ impl Workbench {
             focused_at: rank.time,
             visited,
             cursor,
-            sight,
+            visibility,
         };
-        self.note(sight);
+        self.note(visibility);
         if let Some(replaced) = self.order.insert(rank, document) {
-            self.note(replaced.sight);
+            self.note(replaced.visibility);
         }
     }
 
     fn remove(&mut self, rank: Rank) -> Option<Document> {
         let document = self.order.remove(rank)?;
-        self.note(document.sight);
+        self.note(document.visibility);
         Some(document)
     }
 
@@ -262,9 +285,9 @@ impl Workbench {
         self.forget_selection_unless(newest);
     }
 
-    /// A document with this sight comes or goes.
-    fn note(&mut self, sight: Sight) {
-        if sight != Sight::Shown {
+    /// A document with this visibility comes or goes.
+    fn note(&mut self, visibility: Visibility) {
+        if visibility != Visibility::Shown {
             self.held_back_changes += 1;
         }
     }
@@ -281,29 +304,29 @@ impl Workbench {
         if let Some(document) = self.order.get_mut(rank)
             && document.real() != real
         {
-            let sight = judge(&self.roots, &self.privacy, &document.path, &real);
-            self.held_back_changes += u64::from(document.sight != sight);
-            document.sight = sight;
+            let visibility = judge(&self.roots, &self.privacy, &document.path, &real);
+            self.held_back_changes += u64::from(document.visibility != visibility);
+            document.visibility = visibility;
             document.real = unless_same(real, &document.path);
         }
     }
 
     fn judge_all(&mut self) {
         for document in self.order.iter_mut() {
-            let sight = judge(&self.roots, &self.privacy, document.path(), document.real());
-            self.held_back_changes += u64::from(document.sight != sight);
-            document.sight = sight;
+            let visibility = judge(&self.roots, &self.privacy, document.path(), document.real());
+            self.held_back_changes += u64::from(document.visibility != visibility);
+            document.visibility = visibility;
         }
     }
 }
 
-fn judge(roots: &[PathBuf], privacy: &Privacy, path: &Path, real: &Path) -> Sight {
+fn judge(roots: &[PathBuf], privacy: &Privacy, path: &Path, real: &Path) -> Visibility {
     match privacy.judge_paths(path, real) {
         // The rules may still know a folder that was closed since.
-        Sight::Shown if !is_under_any(roots, path) && !is_under_any(roots, real) => {
-            Sight::HeldBack(Reason::Outside)
+        Visibility::Shown if !is_under_any(roots, path) && !is_under_any(roots, real) => {
+            Visibility::HeldBack(Reason::Outside)
         }
-        sight => sight,
+        visibility => visibility,
     }
 }
 

@@ -11,11 +11,11 @@
 (require 'outrigger-tests)
 
 (defun outrigger-chat-tests--hear (what &rest params)
-  "Let the only link hear WHAT of the daemon, with PARAMS."
-  (outrigger-link-handle (car outrigger-links) (intern (concat "outrigger/daemon/" what)) params))
+  "Let the only companion hear WHAT of the daemon, with PARAMS."
+  (outrigger-companion-handle (car outrigger-companions) (intern (concat "outrigger/daemon/" what)) params))
 
 (defun outrigger-chat-tests--change (change &rest params)
-  "Let the only link hear of CHANGE, with PARAMS."
+  "Let the only companion hear of CHANGE, with PARAMS."
   (apply #'outrigger-chat-tests--hear "change" :change change params))
 
 (defun outrigger-chat-tests--said (id speaker text)
@@ -23,7 +23,7 @@
   (list :id id :kind "said" :speaker speaker :text text))
 
 (defun outrigger-chat-tests--all (entries &optional status requests)
-  "Let the only link hear of ENTRIES and REQUESTS.
+  "Let the only companion hear of ENTRIES and REQUESTS.
 STATUS goes before the usual one."
   (outrigger-chat-tests--hear
    "all" :shortened :json-false :requests (vconcat requests) :entries (vconcat entries)
@@ -36,7 +36,7 @@ STATUS goes before the usual one."
   (declare (indent 0) (debug t))
   `(outrigger-tests--listening
      (outrigger-chat)
-     (let ((buffer (outrigger-chat--find (car outrigger-links))))
+     (let ((buffer (outrigger-chat--find (car outrigger-companions))))
        (unwind-protect
            (with-current-buffer buffer
              (outrigger-chat-tests--all nil)
@@ -137,23 +137,23 @@ STATUS goes before the usual one."
 
 (ert-deftest outrigger-chat-tests-what-is-written-is-said ()
   (outrigger-chat-tests--conversing
-    (with-current-buffer (outrigger-prompt-buffer (car outrigger-links))
+    (with-current-buffer (outrigger-chat-prompt-buffer (car outrigger-companions))
       (insert "two\nlines\n")
       (outrigger-prompt-send)
       (should (equal (outrigger-tests--heard :outrigger/daemon/prompt)
                      '((:text "two\nlines" :mentions t))))
       (should (zerop (buffer-size)))
       (should-error (outrigger-prompt-send) :type 'user-error)
-      (outrigger-prompt--restore (current-buffer) "again")
-      (outrigger-prompt--restore (current-buffer) "and again")
+      (outrigger-chat-prompt--restore (current-buffer) "again")
+      (outrigger-chat-prompt--restore (current-buffer) "and again")
       (should (equal (buffer-string) "again")))))
 
 (ert-deftest outrigger-chat-tests-files-and-commands-are-completed ()
   (outrigger-chat-tests--conversing
     (outrigger-chat-tests--all nil '(:commands [["compress" "shortens it"] ["clear" nil]]))
-    (cl-letf (((symbol-function 'outrigger-link-call)
+    (cl-letf (((symbol-function 'outrigger-companion-call)
                (lambda (&rest _) '(:files ["src/main.rs"]))))
-      (with-current-buffer (outrigger-prompt-buffer (car outrigger-links))
+      (with-current-buffer (outrigger-chat-prompt-buffer (car outrigger-companions))
         (pcase-dolist (`(,typed ,wanted)
                        '(("look at @src" "look at @src/main.rs") ("/com" "/compress")
                          ("and /com" "and /com")))
@@ -193,7 +193,7 @@ STATUS goes before the usual one."
                         (lambda (&rest _) (signal 'quit nil))
                         ;; Somebody else answers meanwhile.
                         (lambda (&rest _)
-                          (with-current-buffer (outrigger-chat--find (car outrigger-links))
+                          (with-current-buffer (outrigger-chat--find (car outrigger-companions))
                             (outrigger-chat-tests--change "requests" :requests []))
                           "Yes")))
       (cl-letf (((symbol-function 'completing-read) read))
@@ -217,7 +217,7 @@ STATUS goes before the usual one."
 
 (ert-deftest outrigger-chat-tests-an-edit-can-only-be-taken-as-it-is ()
   (outrigger-tests--listening
-    (let ((review (outrigger-tests--propose link "one\n" "two\n" :editable :json-false)))
+    (let ((review (outrigger-tests--propose companion "one\n" "two\n" :editable :json-false)))
       (with-current-buffer (outrigger-review-view review)
         (should-not (string-search "drops" (outrigger-diff--header)))
         (goto-char (point-min))

@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; Tests that need no agent.  Those of the link run the program that the
+;; Tests that need no agent.  Those of the companion run the program that the
 ;; variable OUTRIGGER_PROGRAM names; the others listen to what the package
 ;; would say to it.
 
@@ -38,8 +38,10 @@
          (default-directory outrigger-tests--root)
          (outrigger-workspace-function (lambda (_) outrigger-tests--root))
          (outrigger-tests--said nil)
-         (outrigger-links nil)
-         (outrigger-reviews nil)
+         (outrigger-companions nil)
+         (outrigger-proposals nil)
+         ;; Without a command loop nothing ends a completion.
+         (completion-in-region-mode nil)
          (before (buffer-list)))
     (unwind-protect
         (funcall function)
@@ -56,17 +58,17 @@
   "Run BODY in a workspace whose companion only listens."
   (declare (indent 0) (debug t))
   `(outrigger-tests--in-workspace
-     (let ((link (outrigger-link--make outrigger-tests--root)))
-       (setq outrigger-links (list link))
-       (clrhash outrigger-link--places)
-       (cl-letf (((symbol-function 'outrigger-link-ready-p) #'always)
-                 ((symbol-function 'outrigger-link--end) #'ignore)
-                 ((symbol-function 'outrigger-link-notify)
-                  (lambda (_link method params)
+     (let ((companion (outrigger-companion--make outrigger-tests--root)))
+       (setq outrigger-companions (list companion))
+       (run-hooks 'outrigger-companions-changed-hook)
+       (cl-letf (((symbol-function 'outrigger-companion-running-p) #'always)
+                 ((symbol-function 'outrigger-companion--end) #'ignore)
+                 ((symbol-function 'outrigger-companion-notify)
+                  (lambda (_companion method params)
                     (push (cons method (outrigger-tests--on-the-wire params))
                           outrigger-tests--said)))
-                 ((symbol-function 'outrigger-link-ask)
-                  (lambda (_link method params &optional _answer _failed)
+                 ((symbol-function 'outrigger-companion-request)
+                  (lambda (_companion method params &optional _answer _failed)
                     (push (cons method (outrigger-tests--on-the-wire params))
                           outrigger-tests--said))))
          (outrigger-mode 1)
@@ -90,7 +92,7 @@
 
 (defun outrigger-tests--report ()
   "Say now what would be said soon."
-  (outrigger-sync--report))
+  (outrigger-documents-report))
 
 (defun outrigger-tests--wait (what condition)
   "Wait for WHAT, until the function CONDITION yields a value."
@@ -105,7 +107,7 @@
 ;;; Texts and places
 
 (ert-deftest outrigger-tests-uris ()
-  (should (equal (outrigger-link-uri "/a b/é~#?%.rs") "file:///a%20b/%C3%A9~%23%3F%25.rs")))
+  (should (equal (outrigger-uri "/a b/é~#?%.rs") "file:///a%20b/%C3%A9~%23%3F%25.rs")))
 
 (ert-deftest outrigger-tests-places ()
   (pcase-dolist (`(,text ,place ,line ,character)
@@ -120,16 +122,16 @@
                    ("one" 99 0 3)))
     (with-temp-buffer
       (insert text)
-      (should (equal (list text (outrigger-sync--position place))
+      (should (equal (list text (outrigger-position place))
                      (list text (list :line line :character character))))))
   (with-temp-buffer
     (insert "one\ntwo\nthree")
     (narrow-to-region 5 8)
-    (should (equal (outrigger-sync--position 6) '(:line 1 :character 1))))
+    (should (equal (outrigger-position 6) '(:line 1 :character 1))))
   (with-temp-buffer
     (insert "x" (unibyte-char-to-multibyte #xe9) "y")
-    (should (equal (outrigger-sync--text) "x\uFFFDy"))
-    (should (equal (outrigger-sync--position 3) '(:line 0 :character 4)))))
+    (should (equal (outrigger-text-of-buffer) "x\uFFFDy"))
+    (should (equal (outrigger-position 3) '(:line 0 :character 4)))))
 
 ;;; Documents
 
@@ -188,7 +190,7 @@
         (when (zerop (random 3))
           (outrigger-tests--report)
           (should (equal (list round (outrigger-tests--copy))
-                         (list round (outrigger-sync--text)))))))
+                         (list round (outrigger-text-of-buffer)))))))
     ;; Most of it has to be told in pieces, or this proves nothing.
     (should (> (cl-count-if (lambda (params)
                               (plist-get (seq-first (plist-get params :contentChanges)) :range))
@@ -222,7 +224,7 @@
     (goto-char (point-min))
     (insert "unsaved\n")
     (setq outrigger-tests--said nil)
-    (outrigger-sync--open-all link)
+    (outrigger-documents-open-all companion)
     (should (equal (mapcar #'car (reverse outrigger-tests--said))
                    '(:textDocument/didOpen :textDocument/didChange)))
     (should (equal (outrigger-tests--copy) "unsaved\nzero\none\n"))))
@@ -243,11 +245,11 @@
 (ert-deftest outrigger-tests-what-is-not-shared ()
   (outrigger-tests--listening
     (with-temp-buffer
-      (outrigger-sync-attach)
-      (should-not outrigger-sync--document)
+      (outrigger-documents-attach)
+      (should-not outrigger-document)
       (let ((buffer-file-name "/ssh:nowhere:/a.txt"))
-        (outrigger-sync-attach)
-        (should-not outrigger-sync--document)))
+        (outrigger-documents-attach)
+        (should-not outrigger-document)))
     (should-not outrigger-tests--said)
     ;; Of what is too large, or no text, there is only the name.
     (let ((outrigger-size-limit 10))
@@ -310,7 +312,7 @@
     (flymake-start)
     (outrigger-tests--report)
     (should (equal (outrigger-tests--heard :outrigger/diagnosticsChanged)
-                   `((:uri ,(outrigger-link-uri "a.txt")
+                   `((:uri ,(outrigger-uri "a.txt")
                       :diagnostics [(:range (:start (:line 1 :character 0)
                                              :end (:line 1 :character 3))
                                      :severity 2 :message "not a number")]))))
@@ -337,15 +339,16 @@
 
 ;;; Reviews
 
-(defun outrigger-tests--propose (link before after &rest more)
-  "Have LINK propose to turn BEFORE into AFTER, with MORE parameters; the review."
-  (outrigger-link-handle link 'outrigger/proposal/open
-                         `(,@more :id ,(1+ (length outrigger-reviews))
-                           :path ,(expand-file-name "a.txt" (outrigger-link-root link))
+(defun outrigger-tests--propose (companion before after &rest more)
+  "Have COMPANION propose to turn BEFORE into AFTER, and return the review.
+MORE parameters go before the usual ones."
+  (outrigger-companion-handle companion 'outrigger/proposal/open
+                         `(,@more :id ,(1+ (length outrigger-proposals))
+                           :path ,(expand-file-name "a.txt" (outrigger-companion-root companion))
                            :agent "Agent" :session "s" :original ,before :proposed ,after
                            :hunks [] :dirty :json-false))
-  (let ((review (car (last outrigger-reviews))))
-    (outrigger-review--arrive review)
+  (let ((review (car (last outrigger-proposals))))
+    (outrigger-proposals--opened review)
     review))
 
 (defun outrigger-tests--verdict ()
@@ -364,8 +367,8 @@
                    ("x" "\uFEFFone" "\uFEFFone" "\uFEFFone!")
                    (nil "\uFEFFone\r\n" "one\n" "\uFEFFone\r\n!")))
     (outrigger-tests--listening
-      (let ((review (outrigger-tests--propose link before after)))
-        (outrigger-review--accept review)
+      (let ((review (outrigger-tests--propose companion before after)))
+        (outrigger-proposals--accept review)
         (should (equal (outrigger-tests--verdict) '(t nil)))
         (with-current-buffer (outrigger-review-proposed review)
           (should (equal (buffer-string) shown))
@@ -383,7 +386,7 @@
 (ert-deftest outrigger-tests-an-update-counts ()
   "What the companion was told is accepted without a text, and only that."
   (outrigger-tests--listening
-    (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+    (let ((review (outrigger-tests--propose companion "one\n" "two\n")))
       (with-current-buffer (outrigger-review-proposed review)
         (insert "!")
         (outrigger-review-follow review)
@@ -395,28 +398,37 @@
         (outrigger-accept)
         (should (equal (outrigger-tests--verdict) '(t "two\n")))))))
 
+(defun outrigger-tests--hunks (&rest hunks)
+  "Return HUNKS as in a message; each is a list of four line numbers."
+  (vconcat (cl-loop for (old-start old-end new-start new-end) in hunks
+                    for number from 1
+                    collect (list :number number
+                                  :originalStart old-start :originalEnd old-end
+                                  :proposedStart new-start :proposedEnd new-end))))
+
 (ert-deftest outrigger-tests-hunks-can-be-dropped ()
   (let ((lines (lambda (first last)
                  (concat first "\n2\n3\n4\n5\n6\n7\n8\n9\n10\n" last))))
-    (pcase-dolist (`(,before ,after ,hunk ,left)
-                   `((,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n") 1
-                      ,(funcall lines "a" "Z\n"))
-                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n") 2
-                      ,(funcall lines "A" "z\n"))
-                     (,(funcall lines "a" "z") ,(funcall lines "A" "Z\n") 2
-                      ,(funcall lines "A" "z"))
-                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "") 2
-                      ,(funcall lines "A" "z\n"))
-                     (,(funcall lines "a" "") ,(funcall lines "a" "z\n") 1
-                      ,(funcall lines "a" ""))
-                     (nil "new\n" 1 "")))
+    (pcase-dolist (`(,before ,after ,hunks ,hunk ,left)
+                   `((,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n")
+                      ((0 1 0 1) (10 11 10 11)) 1 ,(funcall lines "a" "Z\n"))
+                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "Z\n")
+                      ((0 1 0 1) (10 11 10 11)) 2 ,(funcall lines "A" "z\n"))
+                     (,(funcall lines "a" "z") ,(funcall lines "A" "Z\n")
+                      ((0 1 0 1) (10 11 10 11)) 2 ,(funcall lines "A" "z"))
+                     (,(funcall lines "a" "z\n") ,(funcall lines "A" "")
+                      ((0 1 0 1) (10 11 10 10)) 2 ,(funcall lines "A" "z\n"))
+                     (,(funcall lines "a" "") ,(funcall lines "a" "z\n")
+                      ((10 10 10 11)) 1 ,(funcall lines "a" ""))
+                     (nil "new\n" ((0 0 0 1)) 1 "")))
       (outrigger-tests--listening
-        (let ((review (outrigger-tests--propose link before after)))
+        (let ((review (outrigger-tests--propose companion before after
+                                                :hunks (apply #'outrigger-tests--hunks hunks))))
           (with-current-buffer (outrigger-review-view review)
             (goto-char (point-min))
             (diff-hunk-next hunk)
             (outrigger-diff-drop-hunk)
-            (should (equal (outrigger-review--text review) left))
+            (should (equal (outrigger-review-text review) left))
             (should (equal (cl-count ?@ (buffer-string))
                            (* 4 (if (equal left (or before "")) 0 1))))))))))
 
@@ -424,7 +436,7 @@
   (outrigger-tests--listening
     (outrigger-tests--file "a.txt" "one\n")
     (insert "mine\n")
-    (let ((review (outrigger-tests--propose link "one\n" "ONE\n" :dirty t)))
+    (let ((review (outrigger-tests--propose companion "one\n" "ONE\n" :dirty t)))
       (with-current-buffer (outrigger-review-view review)
         (should (string-match-p "^-mine\n-one\n\\+ONE" (buffer-string)))
         (should (string-match-p "unsaved changes" (outrigger-diff--header))))
@@ -432,14 +444,14 @@
       (set-file-times "a.txt" '(1 0))
       (write-region "ONE\n" nil "a.txt" nil 'silent)
       (set-visited-file-modtime '(1 0))
-      (should (outrigger-review--reload (current-buffer)))
+      (should (outrigger-reload-buffer (current-buffer)))
       (should (equal (buffer-string) "mine\none\n")))))
 
 (ert-deftest outrigger-tests-what-an-agent-wrote-is-reloaded ()
   (outrigger-tests--listening
     (outrigger-tests--file "a.txt" "one\n")
-    (let ((review (outrigger-tests--propose link "one\n" "ONE\n")))
-      (outrigger-link-handle link 'outrigger/proposal/close (list :id (outrigger-review-id review)))
+    (let ((review (outrigger-tests--propose companion "one\n" "ONE\n")))
+      (outrigger-companion-handle companion 'outrigger/proposal/close (list :id (outrigger-review-id review)))
       (let ((coding-system-for-write 'utf-8-unix))
         (write-region "ONE\n" nil (expand-file-name "a.txt") nil 'silent))
       (set-file-times "a.txt" '(1 0))
@@ -450,18 +462,18 @@
 (ert-deftest outrigger-tests-a-file-that-was-written-meanwhile ()
   (outrigger-tests--listening
     (outrigger-tests--file "a.txt" "one\n")
-    (let ((review (outrigger-tests--propose link "one\n" "ONE\n")))
+    (let ((review (outrigger-tests--propose companion "one\n" "ONE\n")))
       (set-file-times "a.txt" '(1 0))
       (cl-letf (((symbol-function 'yes-or-no-p) #'ignore))
-        (outrigger-review--accept review)
+        (outrigger-proposals--accept review)
         (should-not (outrigger-tests--heard :outrigger/proposal/verdict)))
       (cl-letf (((symbol-function 'yes-or-no-p) #'always))
-        (outrigger-review--accept review)
+        (outrigger-proposals--accept review)
         (should (equal (outrigger-tests--verdict) '(t nil)))))))
 
 (ert-deftest outrigger-tests-closing-answers-with-the-text ()
   (outrigger-tests--listening
-    (let* ((review (outrigger-tests--propose link "one\n" "two\n"))
+    (let* ((review (outrigger-tests--propose companion "one\n" "two\n"))
            (proposed (outrigger-review-proposed review))
            closed)
       (add-hook 'outrigger-proposal-closed-functions (lambda (it) (push it closed)))
@@ -469,31 +481,31 @@
           (progn
             (with-current-buffer proposed
               (insert "!"))
-            (should (equal (outrigger-link-handle link 'outrigger/proposal/close '(:id 1))
+            (should (equal (outrigger-companion-handle companion 'outrigger/proposal/close '(:id 1))
                            '(:text "!two\n")))
-            (should-not outrigger-reviews)
+            (should-not outrigger-proposals)
             (outrigger-tests--wait "the end of the buffers"
                                    (lambda () (not (buffer-live-p proposed))))
             (should (equal closed (list review)))
-            (should-not (outrigger-link-handle link 'outrigger/proposal/close '(:id 1)))
+            (should-not (outrigger-companion-handle companion 'outrigger/proposal/close '(:id 1)))
             (should-error (outrigger-accept) :type 'user-error))
         (setq outrigger-proposal-closed-functions nil)))))
 
 (ert-deftest outrigger-tests-edits-outlive-the-companion ()
   (outrigger-tests--listening
-    (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+    (let ((review (outrigger-tests--propose companion "one\n" "two\n")))
       (with-current-buffer (outrigger-review-proposed review)
         (insert "!"))
       (outrigger-review-follow review)
       ;; Decided before it is opened again: the new companion was told nothing.
-      (outrigger-review-forget-lost link)
-      (outrigger-review--accept review)
+      (outrigger-proposals-keep-pending companion)
+      (outrigger-proposals--accept review)
       (should (equal (outrigger-tests--verdict) '(t "!two\n")))
-      (outrigger-link-handle link 'outrigger/proposal/open
+      (outrigger-companion-handle companion 'outrigger/proposal/open
                              `(:id 1 :path ,(outrigger-review-path review) :session "s"
                                :proposed "two\n"))
-      (should (equal outrigger-reviews (list review)))
-      (outrigger-review--accept review)
+      (should (equal outrigger-proposals (list review)))
+      (outrigger-proposals--accept review)
       (should (equal (outrigger-tests--verdict) '(t "!two\n"))))))
 
 ;;; Windows
@@ -503,7 +515,7 @@
     (outrigger-tests--file "a.txt" "one\n")
     (delete-other-windows)
     (let ((window (selected-window))
-          (review (outrigger-tests--propose link "one\n" "two\n")))
+          (review (outrigger-tests--propose companion "one\n" "two\n")))
       (should (eq (selected-window) window))
       (should (eq (window-buffer) (get-buffer "a.txt")))
       (should (get-buffer-window (outrigger-review-view review)))
@@ -519,7 +531,7 @@
       (should (eq (window-buffer) (outrigger-review-proposed review)))
       (should (eq (key-binding (kbd "C-c C-c")) #'outrigger-accept))
       (should (eq (key-binding (kbd "C-x C-s")) #'outrigger-proposal-save))
-      (outrigger-review--depart review)
+      (outrigger-proposals--closed review)
       (should (eq (window-buffer) (get-buffer "a.txt")))
       (should (equal (window-list) (list (selected-window))))
       (should (= (length (frame-list)) 1)))))
@@ -534,7 +546,7 @@
       (with-current-buffer (get-buffer-create "*terminal*")
         (comint-mode))
       (switch-to-buffer "*terminal*")
-      (let ((review (outrigger-tests--propose link "one\n" "two\n")))
+      (let ((review (outrigger-tests--propose companion "one\n" "two\n")))
         (should-not (outrigger-review-control review))
         (switch-to-buffer "a.txt")
         (outrigger-show)
@@ -548,16 +560,16 @@
             ;; To copy the original over the proposal is to drop the hunk.
             (ediff-next-difference)
             (ediff-copy-A-to-B nil)
-            (should (equal (outrigger-review--text review) "one\n"))
+            (should (equal (outrigger-review-text review) "one\n"))
             (ediff-really-quit nil)))
-        (should (equal outrigger-reviews (list review)))
+        (should (equal outrigger-proposals (list review)))
         (should (eq (window-buffer) (get-buffer "a.txt")))
         (should (= (length (window-list)) 1))
         ;; Out of the other view, and back to where the person was before that.
         (outrigger-diff-unified review t)
         (outrigger-diff-in-ediff)
         (should (= (length (window-list)) 3))
-        (outrigger-review--depart review)
+        (outrigger-proposals--closed review)
         (should (eq (window-buffer) (get-buffer "a.txt")))
         (should (= (length (window-list)) 1))))))
 
@@ -568,7 +580,7 @@
 
 (ert-deftest outrigger-tests-terminals-have-the-environment ()
   (outrigger-tests--listening
-    (outrigger-link-handle link 'outrigger/ready '(:port 1 :environment (:OUTRIGGER_TEST "found")))
+    (outrigger-companion-handle companion 'outrigger/ready '(:port 1 :environment (:OUTRIGGER_TEST "found")))
     (let ((shell-file-name "/bin/sh")
           (explicit-shell-file-name "/bin/sh")
           (command "echo \"<$OUTRIGGER_TEST>\""))
@@ -599,9 +611,9 @@
             (comint-mode)
             (should-not (getenv "OUTRIGGER_TEST"))))))))
 
-;;; The link, with the real program
+;;; The companion, with the real program
 
-(defmacro outrigger-tests--linked (&rest body)
+(defmacro outrigger-tests--accompanied (&rest body)
   "Run BODY in a workspace with a companion of its own."
   (declare (indent 0) (debug t))
   `(outrigger-tests--in-workspace
@@ -609,76 +621,76 @@
        (should outrigger-program)
        (outrigger-tests--file "a.txt" "one\n")
        (outrigger-mode 1)
-       (let ((link (car outrigger-links)))
-         (outrigger-tests--ready link)
+       (let ((companion (car outrigger-companions)))
+         (outrigger-tests--ready companion)
          ,@body))))
 
-(defun outrigger-tests--ready (link)
-  "Wait until the companion of LINK is ready."
-  (outrigger-tests--wait "the companion" (lambda () (outrigger-link-environment link))))
+(defun outrigger-tests--ready (companion)
+  "Wait until the companion of COMPANION is ready."
+  (outrigger-tests--wait "the companion" (lambda () (outrigger-companion-environment companion))))
 
 (ert-deftest outrigger-tests-a-companion-ends-with-the-mode ()
-  (outrigger-tests--linked
-    (let ((process (outrigger-link-process link)))
+  (outrigger-tests--accompanied
+    (let ((process (outrigger-connection-process (outrigger-companion-connection companion))))
       (outrigger-mode -1)
       (should-not (process-live-p process))
       (should (equal (process-exit-status process) 0))
-      (should-not outrigger-links))))
+      (should-not outrigger-companions))))
 
 (ert-deftest outrigger-tests-a-dead-companion-is-started-again ()
-  (outrigger-tests--linked
-    (let ((port (outrigger-link-port link))
-          (log (outrigger-link-log-buffer)))
-      (setf (outrigger-link-environment link) nil)
-      (signal-process (outrigger-link-process link) 'KILL)
-      (outrigger-tests--ready link)
-      (should (equal (outrigger-link-port link) port))
+  (outrigger-tests--accompanied
+    (let ((port (outrigger-companion-port companion))
+          (log (outrigger-log-buffer)))
+      (setf (outrigger-companion-environment companion) nil)
+      (signal-process (outrigger-connection-process (outrigger-companion-connection companion)) 'KILL)
+      (outrigger-tests--ready companion)
+      (should (equal (outrigger-companion-port companion) port))
       (with-current-buffer log
-        (should (string-match-p "starting it again in 1s" (buffer-string)))
+        (should (string-match-p "starting it again in 0.25s" (buffer-string)))
         ;; The environment holds secrets.
         (should-not (string-match-p "TOKEN" (buffer-string)))))))
 
 (ert-deftest outrigger-tests-a-pause-outlives-the-companion ()
-  (outrigger-tests--linked
+  (outrigger-tests--accompanied
     (outrigger-pause)
-    (outrigger-tests--wait "the pause" (lambda () (outrigger-link-paused-p link)))
-    (setf (outrigger-link-environment link) nil)
+    (outrigger-tests--wait "the pause" (lambda () (outrigger-companion-paused-p companion)))
+    (setf (outrigger-companion-environment companion) nil)
     (outrigger-restart)
-    (outrigger-tests--ready link)
-    (setf (outrigger-link-status link) nil)
+    (outrigger-tests--ready companion)
+    (setf (outrigger-companion-status companion) nil)
     (outrigger-status)
-    (outrigger-tests--wait "the status" (lambda () (outrigger-link-status link)))
-    (should (outrigger-link-paused-p link))
+    (outrigger-tests--wait "the status" (lambda () (outrigger-companion-status companion)))
+    (should (outrigger-companion-paused-p companion))
     (should (string-search "=" (outrigger-mode-line)))
-    (should (string-search "; paused" (outrigger--describe link)))))
+    (should (string-search "; paused" (outrigger-status-of companion)))))
 
 (ert-deftest outrigger-tests-the-page-is-opened ()
-  (outrigger-tests--linked
+  (outrigger-tests--accompanied
     (let (opened)
       (cl-letf (((symbol-function 'browse-url) (lambda (url &rest _) (setq opened url))))
         (outrigger-open-page)
         (outrigger-tests--wait "the page" (lambda () opened)))
-      (should (string-prefix-p (format "http://127.0.0.1:%d/#" (outrigger-link-port link))
+      (should (string-prefix-p (format "http://127.0.0.1:%d/#" (outrigger-companion-port companion))
                                opened)))))
 
 (ert-deftest outrigger-tests-health ()
-  (outrigger-tests--linked
+  (outrigger-tests--accompanied
     (outrigger-health)
     (with-current-buffer "*outrigger-health*"
       (should-not (string-match-p "FIX" (buffer-string)))
-      (should (string-search (format "on port %s" (outrigger-link-port link)) (buffer-string))))))
+      (should (string-search (format "on port %s" (outrigger-companion-port companion)) (buffer-string))))))
 
 (ert-deftest outrigger-tests-no-program ()
   (outrigger-tests--in-workspace
     (let ((outrigger-program "no-such-program")
-          (outrigger-link--told-missing nil)
+          (outrigger-companion--told-missing nil)
           (warnings 0))
       (cl-letf (((symbol-function 'display-warning) (lambda (&rest _) (cl-incf warnings))))
         (outrigger-mode 1)
         (outrigger-tests--file "a.txt" "one\n")
         (outrigger-tests--file "b.txt" "one\n"))
       (should (= warnings 1))
-      (should-not outrigger-links)
+      (should-not outrigger-companions)
       (outrigger-health)
       (with-current-buffer "*outrigger-health*"
         (should (string-match-p "FIX.*no-such-program" (buffer-string)))))))
@@ -691,16 +703,38 @@
       (cl-letf* ((message (symbol-function 'message))
                  ((symbol-function 'message)
                   (lambda (format &rest arguments)
-                    (when (string-prefix-p "Outrigger ended" (or format ""))
+                    (when (string-prefix-p "Outrigger: the companion ended" (or format ""))
                       (cl-incf told))
                     (apply message format arguments))))
         (outrigger-mode 1)
         (outrigger-tests--file "a.txt" "one\n")
-        (let ((link (car outrigger-links)))
+        (let ((companion (car outrigger-companions)))
           (outrigger-tests--wait "the third end"
-                                 (lambda () (= (outrigger-link-failures link) 3)))
-          (should (eq (outrigger-link-state link) 'waiting))))
+                                 (lambda () (= (outrigger-companion-failures companion) 3)))
+          (should (eq (outrigger-companion-state companion) 'restarting))))
       (should (= told 1)))))
+
+(ert-deftest outrigger-tests-a-program-that-never-runs-is-given-up ()
+  "The person is told so once, and a restart begins the count anew."
+  (outrigger-tests--in-workspace
+    (let ((outrigger-program (executable-find "false"))
+          (outrigger-restart--waits '(0.01 0.01 0.01 0.01 0.01))
+          warnings)
+      (cl-letf (((symbol-function 'display-warning) (lambda (_ text &rest _) (push text warnings))))
+        (outrigger-mode 1)
+        (outrigger-tests--file "a.txt" "one\n")
+        (let ((companion (car outrigger-companions)))
+          (outrigger-tests--wait "the end of all tries"
+                                 (lambda () (eq (outrigger-companion-state companion) 'failed)))
+          (should (= (outrigger-companion-failures companion) 6))
+          (should (= (length warnings) 1))
+          (should (string-prefix-p "the companion ends again and again" (car warnings)))
+          (should (string-search "the companion is failed (given up)"
+                                 (outrigger-status-of companion)))
+          (outrigger-restart)
+          (outrigger-tests--wait "the end of all tries again"
+                                 (lambda () (eq (outrigger-companion-state companion) 'failed)))
+          (should (= (length warnings) 2)))))))
 
 (ert-deftest outrigger-tests-another-version ()
   "A program that speaks another version is told of, and not started again."
@@ -718,7 +752,7 @@
         (outrigger-tests--file "a.txt" "one\n")
         (outrigger-tests--wait "the warning" (lambda () warning)))
       (should (string-match-p "outrigger 9.9.9 speaks version 99" warning))
-      (should (eq (outrigger-link-state (car outrigger-links)) 'refused)))))
+      (should (eq (outrigger-companion-state (car outrigger-companions)) 'failed)))))
 
 (ert-deftest outrigger-tests-workspaces ()
   (let* ((root (file-name-as-directory (file-truename (make-temp-file "outrigger-tests" t))))

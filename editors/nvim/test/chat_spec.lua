@@ -1,13 +1,13 @@
 local chat = require("outrigger.chat")
-local link = require("outrigger.link")
+local connection = require("outrigger.connection")
 
-local request, select, input, notify = link.request, vim.ui.select, vim.ui.input, vim.notify
+local request, select, input, notify = connection.request, vim.ui.select, vim.ui.input, vim.notify
 
 --- Runs `body` with a conversation on the screen. `sent` gets what is said to the companion, and
 --- `told` what the person is told; `answers` are what the companion answers, by method.
 local function conversing(body)
   local sent, told, answers = {}, {}, { answer = { counted = true } }
-  link.request = function(method, params, done, failed)
+  connection.request = function(method, params, done, failed)
     method = method:match("[^/]+$")
     if method ~= "follow" then
       table.insert(sent, { method, params })
@@ -28,7 +28,7 @@ local function conversing(body)
     body(sent, told, answers)
   end, debug.traceback)
   vim.cmd("silent! %bwipeout!")
-  link.request, vim.ui.select, vim.ui.input, vim.notify = request, select, input, notify
+  connection.request, vim.ui.select, vim.ui.input, vim.notify = request, select, input, notify
   assert(ok, why)
 end
 

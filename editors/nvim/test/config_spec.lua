@@ -43,8 +43,8 @@ it("the status line says what matters in a few words", function()
   local cases = {
     { { agents = {}, pending = 0, heldBack = 0, paused = false }, "no agent" },
     { { agents = { agent }, pending = 0, heldBack = 0, paused = false }, "1 agent" },
-    { { agents = { agent, agent }, pending = 1, heldBack = 0, paused = true }, "2 agents, 1 proposal, paused" },
-    { { agents = { { connected = false } }, pending = 2, heldBack = 0, paused = false }, "no agent, 2 proposals" },
+    { { agents = { agent, agent }, pending = 1, heldBack = 0, paused = true }, "2 agents, 1 pending, paused" },
+    { { agents = { { connected = false } }, pending = 2, heldBack = 0, paused = false }, "no agent, 2 pending" },
   }
   for _, case in ipairs(cases) do
     status.set(case[1])

@@ -1,4 +1,4 @@
-local link = require("outrigger.link")
+local connection = require("outrigger.connection")
 local selection = require("outrigger.selection")
 
 local LINES = { "one", "two 🙂 words", "\ttab", "", "last" }
@@ -8,7 +8,7 @@ local LINES = { "one", "two 🙂 words", "\ttab", "", "last" }
 local function select(keys, encoding)
   vim.cmd("silent! %bwipeout!")
   vim.api.nvim_buf_set_lines(0, 0, -1, false, LINES)
-  link.use({ id = 1, offset_encoding = encoding })
+  connection.use({ id = 1, offset_encoding = encoding })
   local got
   _G.look = function()
     got = selection.now()
@@ -19,7 +19,7 @@ local function select(keys, encoding)
   local words = vim.tbl_map(function(it)
     return ("%d:%d-%d:%d"):format(it.anchor.line, it.anchor.character, it.active.line, it.active.character)
   end, got)
-  link.use(nil)
+  connection.use(nil)
   return table.concat(words, " ")
 end
 

@@ -4,7 +4,7 @@ if !has('vim9script') || v:version < 900 || !has('channel') || !has('job')
   finish
 endif
 vim9script
-# What exists before anything is used: the command, and the events that wake the rest.
+# What exists before anything is used: the command, and the events that load the rest.
 
 if exists('g:loaded_outrigger')
   finish
@@ -12,25 +12,27 @@ endif
 g:loaded_outrigger = 1
 
 import autoload 'outrigger/command.vim'
-import autoload 'outrigger/cursor.vim'
+import autoload 'outrigger/companion.vim'
 import autoload 'outrigger/documents.vim'
-import autoload 'outrigger/review.vim'
-import autoload 'outrigger/session.vim'
+import autoload 'outrigger/interrupt.vim'
+import autoload 'outrigger/proposals.vim'
+import autoload 'outrigger/selection.vim'
 
 command -nargs=* -bang -complete=custom,command.Complete Outrigger command.Run([<f-args>], <bang>false)
 
 augroup outrigger
   autocmd!
-  autocmd VimEnter,BufReadPost,BufNewFile,DirChanged * session.Begin()
-  autocmd VimLeavePre * session.End()
+  autocmd VimEnter,BufReadPost,BufNewFile,DirChanged * companion.Consider()
+  autocmd VimLeavePre * companion.Stop()
   autocmd BufReadPost,BufNewFile,BufFilePost,FileChangedShellPost * documents.Read(str2nr(expand('<abuf>')))
   autocmd BufWritePost * documents.Saved(str2nr(expand('<abuf>')))
   autocmd BufUnload * documents.Close(str2nr(expand('<abuf>')))
-  autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter,WinEnter * cursor.Moved()
-  autocmd WinClosed * review.WindowClosed(str2nr(expand('<amatch>')))
+  autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter,WinEnter * selection.Moved()
+  autocmd SafeState * interrupt.KeyPressed()
+  autocmd WinClosed * proposals.WindowClosed(str2nr(expand('<amatch>')))
 augroup END
 
 # Loaded late, by a plugin manager or by hand.
 if v:vim_did_enter
-  session.Begin()
+  companion.Consider()
 endif

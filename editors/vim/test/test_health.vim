@@ -8,7 +8,7 @@ def g:Test_the_report_names_what_is_missing()
   const report = health.Report()->join("\n")
   unlet g:outrigger_command
   assert_match('!     no program /nowhere/outrigger: install it', report)
-  assert_match('!     companion is off', report)
+  assert_match('!     companion is stopped', report)
   assert_match('ok    encoding is utf-8', report)
 enddef
 

@@ -1,10 +1,10 @@
-/** Questions to the companion. Every failure is a {@link Problem} with words for the person. */
+/** Requests to the companion. Every failure is an {@link ApiError} with a message for the person. */
 
-import type { Decided, Detail, Drafted, Live } from "./wire";
+import type { Decided, Detail, Drafted } from "./wire";
 
-export class Problem extends Error {
+export class ApiError extends Error {
   constructor(
-    /** The HTTP status; 0 if there was no answer. */
+    /** The HTTP status; 0 if there was no response. */
     readonly status: number,
     /** For programs: `not_found`, `refused`, … */
     readonly kind: string,
@@ -15,7 +15,7 @@ export class Problem extends Error {
     super(message);
   }
 
-  /** The proposal was decided, withdrawn or replaced meanwhile. */
+  /** Whether the proposal was closed meanwhile. */
   get gone(): boolean {
     return this.status === 404;
   }
@@ -24,57 +24,45 @@ export class Problem extends Error {
 export class Client {
   constructor(private readonly key: string) {}
 
-  live(): Promise<Live> {
-    return this.ask("GET", "/api/live");
-  }
-
   detail(id: number): Promise<Detail> {
-    return this.ask("GET", `/api/proposals/${id}`);
+    return this.request("GET", `/api/proposals/${id}`);
   }
 
   draft(id: number, content: string): Promise<Drafted> {
-    return this.ask("PUT", `/api/proposals/${id}/draft`, { content });
+    return this.request("PUT", `/api/proposals/${id}/draft`, { content });
   }
 
   /**
    * Accepts a text. It is always sent: without one the companion would take its own
-   * draft, which somebody else may have put in this very moment.
+   * draft, which another tab may have put a moment ago.
    */
   accept(id: number, content: string): Promise<Decided> {
-    return this.ask("POST", `/api/proposals/${id}/accept`, { content });
+    return this.request("POST", `/api/proposals/${id}/accept`, { content });
   }
 
   reject(id: number): Promise<Decided> {
-    return this.ask("POST", `/api/proposals/${id}/reject`);
+    return this.request("POST", `/api/proposals/${id}/reject`);
   }
 
-  /**
-   * The stream of events, from the one after `last` if that is still known, and with it
-   * the conversation from the change after `chat` on.
-   */
-  async events(
-    last: string | undefined,
-    chat: number | undefined,
-    signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array>> {
+  /** Opens the event stream. It resumes after the event `last`, if the server still has it. */
+  async events(last: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const headers = this.headers();
     headers.set("Accept", "text/event-stream");
     if (last !== undefined) headers.set("Last-Event-ID", last);
-    const place = chat === undefined ? "" : `?chat=${chat}`;
-    const answer = await reach(`/api/events${place}`, { headers, signal, cache: "no-store" });
-    if (!answer.ok || answer.body === null) throw await problem(answer);
-    return answer.body;
+    const response = await send("/api/events", { headers, signal, cache: "no-store" });
+    if (!response.ok || response.body === null) throw await errorOf(response);
+    return response.body;
   }
 
-  /** One question; the answer is taken for what the companion's documentation says it is. */
-  async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  /** One request. The type of the response is what docs/api.md says; it is not checked. */
+  async request<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = this.headers();
-    const request: RequestInit = { method, headers, cache: "no-store" };
+    const init: RequestInit = { method, headers, cache: "no-store" };
     if (body !== undefined) {
       headers.set("Content-Type", "application/json");
-      request.body = JSON.stringify(body);
+      init.body = JSON.stringify(body);
     }
-    return answered(await reach(path, request));
+    return json(await send(path, init));
   }
 
   private headers(): Headers {
@@ -82,34 +70,34 @@ export class Client {
   }
 }
 
-/** Trades the ticket of a link for the key of this tab. */
+/** Exchanges the ticket of a link for a key. */
 export async function redeem(ticket: string): Promise<string> {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ ticket });
-  const answer = await reach("/api/page", { method: "POST", headers, body });
-  return (await answered<{ key: string }>(answer)).key;
+  const response = await send("/api/page", { method: "POST", headers, body });
+  return (await json<{ key: string }>(response)).key;
 }
 
-async function reach(path: string, request: RequestInit): Promise<Response> {
+async function send(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(path, request);
+    return await fetch(path, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem(0, "unreachable", "the companion does not answer");
+    throw new ApiError(0, "unreachable", "the companion does not answer");
   }
 }
 
-async function answered<T>(answer: Response): Promise<T> {
-  if (!answer.ok) throw await problem(answer);
-  return (await answer.json()) as T;
+async function json<T>(response: Response): Promise<T> {
+  if (!response.ok) throw await errorOf(response);
+  return (await response.json()) as T;
 }
 
-async function problem(answer: Response): Promise<Problem> {
-  const fallback = `the companion answered with status ${answer.status}`;
+async function errorOf(response: Response): Promise<ApiError> {
+  const fallback = `the companion answered with status ${response.status}`;
   try {
-    const { kind, message, hint } = (await answer.json()) as Partial<Problem>;
-    return new Problem(answer.status, kind ?? "unknown", message ?? fallback, hint);
+    const { kind, message, hint } = (await response.json()) as Partial<ApiError>;
+    return new ApiError(response.status, kind ?? "unknown", message ?? fallback, hint);
   } catch {
-    return new Problem(answer.status, "unknown", fallback);
+    return new ApiError(response.status, "unknown", fallback);
   }
 }

@@ -1,17 +1,17 @@
 /**
- * The key of this tab.
+ * The API key of this tab.
  *
- * A link carries a ticket in its fragment, which no server and no log sees and
- * which is worth nothing once it was used. The key that it is traded for stays in
- * this tab's session storage: that is kept apart by origin, and the port is part
- * of an origin, while a cookie would go to every server on this host.
+ * A link carries a ticket in its fragment, which reaches no server and no log and is
+ * valid once. The key that it is exchanged for stays in the session storage of this tab.
+ * Storage is separate for each origin, and the port is part of an origin, while a cookie
+ * would go to every server on this host.
  */
 
 import { redeem } from "./client";
 
 const NAME = "outrigger.key";
 
-/** The key, from the link or from before; undefined if this tab has none. */
+/** The key, from the link or from the storage; undefined if this tab has none. */
 export async function obtainKey(): Promise<string | undefined> {
   const ticket = location.hash.slice(1);
   if (ticket === "") return sessionStorage.getItem(NAME) ?? undefined;
@@ -21,10 +21,10 @@ export async function obtainKey(): Promise<string | undefined> {
     sessionStorage.setItem(NAME, key);
     return key;
   } catch (error) {
-    // Somebody who follows an old link in a tab that is let in already stays in.
-    const kept = sessionStorage.getItem(NAME);
-    if (kept === null) throw error;
-    return kept;
+    // An old link in a tab that has a key already does no harm.
+    const stored = sessionStorage.getItem(NAME);
+    if (stored === null) throw error;
+    return stored;
   }
 }
 

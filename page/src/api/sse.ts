@@ -1,34 +1,34 @@
-/** Server-sent events out of a stream of text, as the HTML standard cuts them. */
+/** A parser for server-sent events, as the HTML standard defines them. */
 
-export interface Frame {
+export interface SseEvent {
   id: string | undefined;
   event: string;
   data: string;
 }
 
-/** Takes text in pieces of any size and gives the frames that became complete. */
-export class FrameReader {
+/** Takes text in parts of any size and returns the events that became complete. */
+export class SseParser {
   private rest = "";
   private id: string | undefined;
   private event = "";
   private data: string[] = [];
 
-  push(text: string): Frame[] {
-    const frames: Frame[] = [];
+  push(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
     const buffer = this.rest + text;
     // A `\r` at the very end may be half of a `\r\n`.
     const usable = buffer.endsWith("\r") ? buffer.length - 1 : buffer.length;
     let start = 0;
     for (const end of buffer.slice(0, usable).matchAll(/\r\n|\r|\n/g)) {
-      const frame = this.line(buffer.slice(start, end.index));
-      if (frame !== undefined) frames.push(frame);
+      const event = this.line(buffer.slice(start, end.index));
+      if (event !== undefined) events.push(event);
       start = end.index + end[0].length;
     }
     this.rest = buffer.slice(start);
-    return frames;
+    return events;
   }
 
-  private line(line: string): Frame | undefined {
+  private line(line: string): SseEvent | undefined {
     if (line === "") return this.finish();
     const colon = line.indexOf(":");
     const name = colon < 0 ? line : line.slice(0, colon);
@@ -39,7 +39,7 @@ export class FrameReader {
     return undefined;
   }
 
-  private finish(): Frame | undefined {
+  private finish(): SseEvent | undefined {
     const { id, event, data } = this;
     this.id = undefined;
     this.event = "";

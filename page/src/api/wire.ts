@@ -1,15 +1,19 @@
 /**
- * What the companion's API says and hears, field by field as in docs/api.md.
+ * The types of the companion's HTTP API, field by field as in docs/api.md.
  * Times are Unix milliseconds. Everything that an agent wrote is a plain string
  * here and must reach the screen as text.
  */
+
+import type { Change, Conversation } from "../chat/wire";
 
 export interface Session {
   id: string;
   agent: string;
   client: { name: string; version: string };
   since: number;
+  /** Whether the agent has its event stream open. */
   streaming: boolean;
+  /** Decisions that have not reached the agent yet. */
   undelivered: number;
 }
 
@@ -28,38 +32,45 @@ export interface Proposal {
   path: string;
   agent: string;
   session: string;
-  opened_at: number;
-  new_file: boolean;
+  openedAt: number;
+  newFile: boolean;
   hunks: number;
   /** Whether another text, or some of the hunks, can be accepted. */
   editable: boolean;
-  terminal_only?: string;
+  /** Why only the agent's own prompt can accept it, if that is so. */
+  terminalOnly?: string;
 }
 
-/** Half-open ranges of lines, counted from 0; lines are what `\n` ends. */
-export interface HunkAt {
-  id: number;
-  original: [number, number];
-  proposed: [number, number];
+/** Lines are what `\n` ends, counted from 0; the ends are exclusive. */
+export interface WireHunk {
+  /** The number that `outrigger accept` takes too, from 1. */
+  number: number;
+  originalStart: number;
+  originalEnd: number;
+  proposedStart: number;
+  proposedEnd: number;
 }
 
 export interface Detail extends Proposal {
+  /** Absent for a new file. */
   original?: string;
   proposed: string;
   /** The hunks between `original` and `proposed`. */
-  hunks_at: HunkAt[];
+  hunksAt: WireHunk[];
   /** A draft that differs from `proposed`. */
   current?: string;
   /** The hunks between `original` and `current`. */
-  current_hunks_at?: HunkAt[];
+  currentHunksAt?: WireHunk[];
 }
 
+/** The answer to a draft: the hunks between `original` and the draft. */
 export interface Drafted {
-  hunks_at: HunkAt[];
+  hunksAt: WireHunk[];
 }
 
 export interface Decided {
   agent: string;
+  /** False if the agent is away; the decision is kept for it. */
   streaming: boolean;
 }
 
@@ -71,31 +82,31 @@ export interface SeenFile {
   selection?: string;
 }
 
+/** What agents see. */
 export interface Context {
   paused: boolean;
   files: SeenFile[];
-  held_back: { path: string; reason: string }[];
+  heldBack: { path: string; reason: string }[];
   bytes: number;
   at?: number;
 }
 
-export type EntryKind =
+/** How a proposal was closed. */
+export type CloseReason = "accepted" | "rejected" | "withdrawn" | "replaced" | "orphaned";
+
+export type LogKind =
   | "connected"
   | "disconnected"
   | "context"
   | "proposed"
-  | "accepted"
-  | "rejected"
-  | "withdrawn"
-  | "replaced"
-  | "orphaned"
+  | CloseReason
   | "paused"
   | "resumed";
 
-export interface Entry {
-  seq: number;
+export interface LogEntry {
+  number: number;
   at: number;
-  kind: EntryKind;
+  kind: LogKind;
   agent?: string;
   session?: string;
   proposal?: number;
@@ -111,28 +122,31 @@ export interface Hints {
   problems: string[];
 }
 
-export interface Live {
+/** Everything that the page shows beside the diffs, as of event `number`. */
+export interface Snapshot {
   instance: string;
-  seq: number;
+  number: number;
   status: Status;
   proposals: Proposal[];
   context: Context;
-  log: Entry[];
+  log: LogEntry[];
   hints: Hints;
-  /** Whether there can be a conversation with a daemon. */
-  chat: boolean;
+  /** Absent if conversations with a daemon are switched off. */
+  conversation?: Conversation;
 }
 
-export type Why = "accepted" | "rejected" | "withdrawn" | "replaced" | "orphaned";
-
-export interface Events {
+/** The kinds of events after a snapshot, and their data. */
+export interface EventData {
   opened: Proposal;
+  /** Somebody put a draft. */
   changed: { id: number };
-  closed: { id: number; why: Why };
+  closed: { id: number; why: CloseReason };
   sessions: Session[];
   context: Context;
-  log: Entry;
-  reset: Record<string, never>;
+  log: LogEntry;
+  chat: Change;
+  /** The last event before the server ends. */
+  ending: { why: "stopped" | "restarting" };
 }
 
-export type Event = { [K in keyof Events]: { kind: K; data: Events[K] } }[keyof Events];
+export type Event = { [K in keyof EventData]: { kind: K; data: EventData[K] } }[keyof EventData];

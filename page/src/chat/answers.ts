@@ -1,23 +1,28 @@
-/** What a person fills in to answer questions. Pure. */
+/** The form for an agent's questions: what was filled in, and the answers that it makes. Pure. */
 
 import type { Question } from "./wire";
 
-export interface Filled {
+export interface FormAnswer {
   chosen: readonly string[];
-  /** In their own words. */
+  /** A text that the person typed. */
   own: string;
 }
 
-export const EMPTY: Filled = { chosen: [], own: "" };
+export const EMPTY: FormAnswer = { chosen: [], own: "" };
 
-export function choose(question: Question, filled: Filled, label: string, yes: boolean): Filled {
+export function choose(
+  question: Question,
+  filled: FormAnswer,
+  label: string,
+  yes: boolean,
+): FormAnswer {
   if (!question.several) return { chosen: yes ? [label] : [], own: "" };
   const others = filled.chosen.filter((chosen) => chosen !== label);
   return { ...filled, chosen: yes ? [...others, label] : others };
 }
 
-/** One's own words stand beside several choices, and instead of a single one. */
-export function write(question: Question, filled: Filled, own: string): Filled {
+/** A typed text is added to several choices, and replaces a single one. */
+export function write(question: Question, filled: FormAnswer, own: string): FormAnswer {
   const instead = !question.several && own.trim() !== "";
   return { chosen: instead ? [] : filled.chosen, own };
 }
@@ -25,11 +30,11 @@ export function write(question: Question, filled: Filled, own: string): Filled {
 /** The answers in the order of the questions; undefined while one is missing. */
 export function answersOf(
   questions: readonly Question[],
-  filled: readonly Filled[],
+  filled: readonly FormAnswer[],
 ): string[][] | undefined {
   const answers = questions.map((question, index) => {
     const { chosen, own } = filled[index] ?? EMPTY;
-    // In the order in which they were offered, whatever was ticked first.
+    // In the order in which they were offered, not in the order of the clicks.
     const labels = question.answers
       .map(([label]) => label)
       .filter((label) => chosen.includes(label));

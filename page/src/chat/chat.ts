@@ -1,18 +1,26 @@
 /**
- * The conversation with a daemon as this page sees it: what the companion tells of it,
- * what the person is about to say, and what they do.
+ * The conversation with a daemon: its state as the companion reports it, the prompt that
+ * the person is writing, and their actions.
  */
 
 import { batch, computed, signal } from "@preact/signals";
-import { type Client, Problem } from "../api/client";
+import { ApiError, type Client } from "../api/client";
 import { visible } from "../text/visible";
 import { ChatApi } from "./api";
-import { History } from "./composing";
-import { Inbox } from "./inbox";
+import { FrameQueue } from "./frame-queue";
+import { PromptHistory } from "./prompt-history";
 import { Transcript } from "./transcript";
-import type { Change, Earlier, Message, Reply, Request, Snapshot, Status, Which } from "./wire";
+import type {
+  AgentRequest,
+  Change,
+  ChatStatus,
+  Conversation,
+  EarlierConversation,
+  Reply,
+  WhichConversation,
+} from "./wire";
 
-const UNKNOWN: Status = {
+const UNKNOWN: ChatStatus = {
   connection: { state: "off" },
   managed: false,
   busy: false,
@@ -23,41 +31,41 @@ const UNKNOWN: Status = {
 };
 
 export class Chat {
-  readonly status = signal<Status>(UNKNOWN);
-  readonly requests = signal<readonly Request[]>([]);
-  /** How many requests wait here alone; edits wait in the review, too. */
+  readonly status = signal<ChatStatus>(UNKNOWN);
+  readonly requests = signal<readonly AgentRequest[]>([]);
+  /** How many requests are pending only here; edits are pending in the review, too. */
   readonly waiting = computed(
     () => this.requests.value.filter(({ proposal }) => proposal === undefined).length,
   );
   readonly transcript = new Transcript();
-  readonly earlier = signal<readonly Earlier[]>([]);
+  readonly earlier = signal<readonly EarlierConversation[]>([]);
   readonly state = computed(() => this.status.value.connection.state);
-  /** The daemon tells a new title to those who list, too. */
+  /** The daemon puts a new title into its list of conversations, and not always into the status. */
   readonly title = computed(
     () => this.status.value.title ?? this.earlier.value.find(({ current }) => current)?.title,
   );
-  /** Whether something can be said. */
+  /** Whether prompts can be sent. */
   readonly isOpen = computed(
     () => this.state.value === "live" || this.state.value === "catchingUp",
   );
 
-  /** What the person is writing, and what goes with it. */
+  /** The prompt that the person is writing, and what they attach. */
   readonly text = signal("");
   readonly files = signal<readonly string[]>([]);
   readonly withSelection = signal(false);
   readonly sending = signal(false);
-  readonly history = new History(() => this.saidByMe());
+  readonly history = new PromptHistory(() => this.ownPrompts());
 
-  /** Requests that were answered here and have not gone away yet. */
+  /** Requests that were answered in this tab and are still listed. */
   readonly answered = signal<ReadonlySet<string>>(new Set());
 
-  /** Why the last thing that was asked for was not done. */
+  /** Why the last action failed. */
   readonly refusal = signal<string | undefined>(undefined);
-  /** What became of a request that the person did not answer here. */
-  readonly settled = signal<string | undefined>(undefined);
+  /** What happened to a request that was not answered in this tab. */
+  readonly answeredElsewhere = signal<string | undefined>(undefined);
 
   private readonly api: ChatApi;
-  private readonly inbox = new Inbox<Message>((all) => this.takeAll(all));
+  private readonly queue = new FrameQueue<Conversation | Change>((all) => this.apply(all));
 
   constructor(
     client: Client,
@@ -66,17 +74,17 @@ export class Chat {
     this.api = new ChatApi(client);
   }
 
-  /** The next steps, from the companion. */
-  hear(messages: readonly Message[]): void {
-    this.inbox.push(messages);
+  /** Takes the whole conversation, or its next change; both are shown with the next frame. */
+  receive(update: Conversation | Change): void {
+    this.queue.push(update);
   }
 
-  connect(which: Which): Promise<boolean> {
+  connect(which: WhichConversation): Promise<boolean> {
     return this.attempt(() => this.api.connect(which));
   }
 
-  /** Goes on with another conversation, or begins one. */
-  async open(which: Which): Promise<void> {
+  /** Continues another conversation, or starts one. */
+  async open(which: WhichConversation): Promise<void> {
     if (await this.connect(which)) await this.refreshEarlier();
   }
 
@@ -96,7 +104,7 @@ export class Chat {
     return this.attempt(() => this.api.setMode(mode));
   }
 
-  /** Says what is written. It stays where it is until the companion has taken it. */
+  /** Sends the prompt. Its text stays in the field until the companion has it. */
   async send(): Promise<void> {
     const text = this.text.value.trim();
     if (text === "" || this.sending.value || !this.isOpen.value) return;
@@ -107,7 +115,7 @@ export class Chat {
     this.sending.value = false;
     if (!sent) return;
     this.history.leave();
-    this.settled.value = undefined;
+    this.answeredElsewhere.value = undefined;
     if (this.text.value === written) this.text.value = "";
     this.files.value = [];
   }
@@ -120,67 +128,67 @@ export class Chat {
     this.files.value = this.files.value.filter((attached) => attached !== file);
   }
 
-  async answer({ request, title }: Request, reply: Reply): Promise<void> {
+  async answer({ request, title }: AgentRequest, reply: Reply): Promise<void> {
     if (this.answered.value.has(request)) return;
     this.answered.value = new Set([...this.answered.value, request]);
-    this.settled.value = undefined;
-    const taken = await this.attempt(async () => {
+    this.answeredElsewhere.value = undefined;
+    const sent = await this.attempt(async () => {
       const { counted } = await this.api.answer(request, reply);
       if (counted) this.announce("Answered");
-      else this.settle(`Somebody else was faster to answer “${visible(title)}”`);
+      else this.report(`“${visible(title)}” was answered elsewhere first`);
     });
-    if (!taken) this.forgetAnswer(request);
+    if (!sent) this.forgetAnswer(request);
   }
 
   async refreshEarlier(): Promise<void> {
     try {
       this.earlier.value = await this.api.earlier();
     } catch (error) {
-      // Why there is no list is said where the connection is shown.
-      if (!(error instanceof Problem)) throw error;
+      // The list stays as it is; the status says what is wrong with the connection.
+      if (!(error instanceof ApiError)) throw error;
     }
   }
 
-  /** Files to choose from; none if they cannot be had. */
+  /** Files to attach whose path matches; none if the request fails. */
   async filesFor(typed: string): Promise<string[]> {
     try {
       return await this.api.files(typed);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       return [];
     }
   }
 
-  private saidByMe(): string[] {
-    const said: string[] = [];
+  private ownPrompts(): string[] {
+    const prompts: string[] = [];
     for (const entry of this.transcript.entries()) {
-      if (entry.kind === "said" && entry.speaker === "me") said.push(entry.text.trim());
+      if (entry.kind === "said" && entry.speaker === "me") prompts.push(entry.text.trim());
     }
-    return said;
+    return prompts;
   }
 
-  private takeAll(all: readonly Message[]): void {
+  private apply(updates: readonly (Conversation | Change)[]): void {
     batch(() => {
-      for (const message of all) {
-        if (message.kind === "chat-all") this.takeSnapshot(message.data);
-        else this.takeChange(message.data);
+      for (const update of updates) {
+        if ("change" in update) this.applyChange(update);
+        else this.replace(update);
       }
     });
   }
 
-  private takeSnapshot({ shortened, status, requests, entries }: Snapshot): void {
+  private replace({ shortened, status, requests, entries }: Conversation): void {
     this.transcript.replace(entries, shortened);
-    this.takeStatus(status);
-    this.takeRequests(requests);
+    this.setStatus(status);
+    this.setRequests(requests);
   }
 
-  private takeChange(change: Change): void {
-    if (change.change === "status") this.takeStatus(change.status);
-    else if (change.change === "requests") this.takeRequests(change.requests);
+  private applyChange(change: Change): void {
+    if (change.change === "status") this.setStatus(change.status);
+    else if (change.change === "requests") this.setRequests(change.requests);
     else this.transcript.apply(change);
   }
 
-  private takeStatus(status: Status): void {
+  private setStatus(status: ChatStatus): void {
     const before = this.status.peek();
     this.status.value = status;
     const { connection } = status;
@@ -193,22 +201,22 @@ export class Chat {
     }
   }
 
-  private takeRequests(requests: readonly Request[]): void {
+  private setRequests(requests: readonly AgentRequest[]): void {
     const before = this.requests.peek();
     this.requests.value = requests;
     const known = new Set(before.map(({ request }) => request));
-    const there = new Set(requests.map(({ request }) => request));
+    const pending = new Set(requests.map(({ request }) => request));
     for (const { request, title, proposal } of before) {
-      if (there.has(request) || this.forgetAnswer(request)) continue;
+      if (pending.has(request) || this.forgetAnswer(request)) continue;
       const how = proposal === undefined ? "answered elsewhere" : "decided in the review";
-      this.settle(`“${visible(title)}” was ${how} or taken back`);
+      this.report(`“${visible(title)}” was ${how} or taken back`);
     }
     for (const { request, title } of requests) {
       if (!known.has(request)) this.announce(`Waits for your answer: ${visible(title)}`);
     }
   }
 
-  /** Whether there was one. */
+  /** Whether the request had been answered in this tab. */
   private forgetAnswer(request: string): boolean {
     const answered = new Set(this.answered.peek());
     const known = answered.delete(request);
@@ -216,19 +224,19 @@ export class Chat {
     return known;
   }
 
-  private settle(sentence: string): void {
-    this.settled.value = sentence;
+  private report(sentence: string): void {
+    this.answeredElsewhere.value = sentence;
     this.announce(sentence);
   }
 
-  /** Whether it was done; if not, the person is told why. */
-  private async attempt(act: () => Promise<unknown>): Promise<boolean> {
+  /** Whether the action succeeded; if not, the refusal says why. */
+  private async attempt(action: () => Promise<unknown>): Promise<boolean> {
     this.refusal.value = undefined;
     try {
-      await act();
+      await action();
       return true;
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       const { message, hint } = error;
       this.refusal.value = hint === undefined ? message : `${message}: ${hint}`;
       return false;

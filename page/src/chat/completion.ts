@@ -1,12 +1,12 @@
-/** What is offered while the person types, and which of it is marked. */
+/** The completions that are offered while the person types, and which one is marked. */
 
 import { batch, signal } from "@preact/signals";
 import { count } from "../text/format";
 import type { Chat } from "./chat";
-import { type Completing, commandsFor, completed, completingAt } from "./composing";
+import { type Completing, commandsFor, completed, completingAt } from "./completion-text";
 
 export interface Offer {
-  /** What is put into the text. */
+  /** The word that is put into the text. */
   word: string;
   about: string | null;
 }
@@ -27,13 +27,13 @@ export class Completion {
     return this.what?.kind;
   }
 
-  /** The text or the caret is another one. */
+  /** The text or the position of the caret has changed. */
   async update(text: string, caret: number): Promise<void> {
     const what = completingAt(text, caret);
     this.what = what;
     if (what === undefined) return this.close();
     const offers = await this.find(what);
-    // Meanwhile the person may have typed on.
+    // The person may have typed more while the request was under way.
     if (this.what !== what) return;
     const before = this.offers.peek().length;
     batch(() => {
@@ -45,13 +45,13 @@ export class Completion {
     }
   }
 
-  /** Marks the next or previous one, around the ends. */
+  /** Marks the next or previous offer, and wraps around at the ends. */
   move(step: 1 | -1): void {
     const { length } = this.offers.value;
     this.marked.value = (this.marked.value + step + length) % length;
   }
 
-  /** Puts an offer into the text, and says where the caret goes. */
+  /** Puts an offer into the text; returns the new position of the caret. */
   take(index = this.marked.value): number | undefined {
     const offer = this.offers.value[index];
     if (offer === undefined || this.what === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** Where the person writes: text, files and the selection, with completion by `@` and `/`. */
+/** Where the person writes a prompt and attaches files or the selection; `@` and `/` complete. */
 
 import type { App } from "../state/app";
 import { count } from "../text/format";
 import { splitPath, visible } from "../text/visible";
 import type { Chat } from "./chat";
-import { Input } from "./input";
+import { PromptInput } from "./prompt-input";
 
 export function Composer({ app }: { app: App }) {
   const { chat } = app;
@@ -25,7 +25,7 @@ export function Composer({ app }: { app: App }) {
           type="button"
           class="suggestion"
           data-act="suggestion"
-          aria-label={`Take the suggestion: ${visible(suggestion)}`}
+          aria-label={`Use the suggestion: ${visible(suggestion)}`}
           onClick={() => {
             chat.text.value = suggestion;
           }}
@@ -34,7 +34,7 @@ export function Composer({ app }: { app: App }) {
         </button>
       )}
       <Attached chat={chat} />
-      <Input app={app} />
+      <PromptInput app={app} />
       <div class="composer-foot">
         <Selection app={app} />
         <span class="grow" />
@@ -61,7 +61,7 @@ export function Composer({ app }: { app: App }) {
   );
 }
 
-/** Why the last thing was not done, unless the whole connection failed: that is said above. */
+/** Why the last action failed. A failed connection is reported by `ConnectionProblem` instead. */
 function Refusal({ chat }: { chat: Chat }) {
   if (chat.refusal.value === undefined || chat.state.value === "failed") return null;
   return (
@@ -71,7 +71,7 @@ function Refusal({ chat }: { chat: Chat }) {
   );
 }
 
-/** Prompts that wait for their turn. */
+/** Prompts that wait until the current turn ends. */
 function Waiting({ chat }: { chat: Chat }) {
   const { queue } = chat.status.value;
   if (queue.length === 0) return null;
@@ -109,9 +109,9 @@ function Attached({ chat }: { chat: Chat }) {
   );
 }
 
-/** Whether what is selected in the editor goes with the prompt, and what that is now. */
+/** Whether to attach the text that is selected in the editor, and which text that is now. */
 function Selection({ app }: { app: App }) {
-  const files = app.situation.value?.context.files ?? [];
+  const files = app.companion.value?.context.files ?? [];
   const file = files.find(({ active, selection }) => active && selection);
   if (file?.selection === undefined) return null;
   const lines = file.selection.replace(/\n$/, "").split("\n").length;

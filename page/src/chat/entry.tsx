@@ -1,13 +1,13 @@
 /** One entry of a conversation. */
 
-import { legible, visible } from "../text/visible";
-import { Folded } from "./folded";
+import { visible, visibleLines } from "../text/visible";
+import { LazyDetails } from "./lazy-details";
 import { Markdown } from "./markdown/view";
-import { ToolView } from "./tool";
+import { ToolCallView } from "./tool-call";
 import type { Slot } from "./transcript";
-import type { Ending, Entry, Speaker, Step } from "./wire";
+import type { ChatEntry, Speaker, Step, TurnEnding } from "./wire";
 
-/** Is drawn again only when its own entry is another one. */
+/** Reads the signal of its own entry, so that a change draws only this entry again. */
 export function EntryView({ slot }: { slot: Slot }) {
   const entry = slot.entry.value;
   switch (entry.kind) {
@@ -21,7 +21,7 @@ export function EntryView({ slot }: { slot: Slot }) {
           data-kind="tool"
           data-tool-status={entry.tool.status}
         >
-          <ToolView tool={entry.tool} />
+          <ToolCallView tool={entry.tool} />
         </article>
       );
     case "plan":
@@ -40,7 +40,7 @@ export function EntryView({ slot }: { slot: Slot }) {
     case "note":
       return (
         <p class="line" data-entry={entry.id} data-kind="note">
-          {legible(entry.text)}
+          {visibleLines(entry.text)}
         </p>
       );
   }
@@ -53,21 +53,21 @@ const WHO: Record<Speaker, string> = {
   thought: "Thought",
 };
 
-function Said({ entry }: { entry: Extract<Entry, { kind: "said" }> }) {
+function Said({ entry }: { entry: Extract<ChatEntry, { kind: "said" }> }) {
   const { id, speaker, text } = entry;
   return (
     <article class="entry" data-entry={id} data-kind="said" data-speaker={speaker}>
       {speaker === "thought" ? (
-        <Folded summary="Thought" open={false}>
+        <LazyDetails summary="Thought" open={false}>
           <Markdown text={text} />
-        </Folded>
+        </LazyDetails>
       ) : (
         <>
-          <h3 class={speaker === "other" ? "speaker" : "unheard"}>{WHO[speaker]}</h3>
+          <h3 class={speaker === "other" ? "speaker" : "visually-hidden"}>{WHO[speaker]}</h3>
           {speaker === "agent" ? (
             <Markdown text={text} />
           ) : (
-            <p class="typed">{legible(text.trim())}</p>
+            <p class="typed">{visibleLines(text.trim())}</p>
           )}
         </>
       )}
@@ -86,7 +86,7 @@ function Plan({ steps }: { steps: readonly Step[] }) {
     <ol class="steps">
       {steps.map(({ text, status = "pending" }, index) => (
         <li key={index} data-step={status}>
-          <span class="unheard">{STEPS[status] ?? visible(status)}: </span>
+          <span class="visually-hidden">{STEPS[status] ?? visible(status)}: </span>
           {visible(text)}
         </li>
       ))}
@@ -94,11 +94,11 @@ function Plan({ steps }: { steps: readonly Step[] }) {
   );
 }
 
-const ENDINGS: Record<Ending, string> = {
+const ENDINGS: Record<TurnEnding, string> = {
   complete: "Finished",
   cancelled: "Stopped",
   failed: "Failed",
-  unknown: "How it ended is not known",
+  unknown: "Ended in an unknown way",
 };
 
 function endingOf({
@@ -106,10 +106,10 @@ function endingOf({
   why,
   background,
 }: {
-  how: Ending;
+  how: TurnEnding;
   why?: string;
   background: boolean;
 }): string {
   const what = background ? `Background work: ${ENDINGS[how].toLowerCase()}` : ENDINGS[how];
-  return why === undefined ? what : `${what}: ${legible(why)}`;
+  return why === undefined ? what : `${what}: ${visibleLines(why)}`;
 }

@@ -1,28 +1,28 @@
 /**
- * What waits for the person. Nothing is chosen beforehand, nothing takes the focus, and
- * no key answers: leave is given by pressing the button that says so.
+ * The agent's pending requests. Nothing is preselected, nothing takes the focus, and no
+ * shortcut answers: permission is given only with the button that says so.
  */
 
 import { useSignal } from "@preact/signals";
 import type { App } from "../state/app";
 import { visible } from "../text/visible";
-import { answersOf, choose, EMPTY, type Filled, write } from "./answers";
+import { answersOf, choose, EMPTY, type FormAnswer, write } from "./answers";
 import type { Chat } from "./chat";
-import { ToolBody } from "./tool";
-import type { Question, Request } from "./wire";
+import { ToolBody } from "./tool-call";
+import type { AgentRequest, Question } from "./wire";
 
 export function Requests({ app }: { app: App }) {
   const { chat } = app;
   const requests = chat.requests.value;
   return (
     <>
-      {chat.settled.value !== undefined && (
-        <p class="line settled" data-notice="answered">
-          {chat.settled.value}
+      {chat.answeredElsewhere.value !== undefined && (
+        <p class="line answered-notice" data-notice="answered">
+          {chat.answeredElsewhere.value}
         </p>
       )}
       {requests.length > 0 && (
-        <section class="requests" aria-label="Waits for you">
+        <section class="requests" aria-label="Requests of the agent">
           {requests.map((request) => (
             <Card key={request.request} app={app} request={request} />
           ))}
@@ -32,7 +32,7 @@ export function Requests({ app }: { app: App }) {
   );
 }
 
-function Card({ app, request }: { app: App; request: Request }) {
+function Card({ app, request }: { app: App; request: AgentRequest }) {
   const { chat } = app;
   const answered = chat.answered.value.has(request.request);
   return (
@@ -61,17 +61,25 @@ function Card({ app, request }: { app: App; request: Request }) {
   );
 }
 
-function Permission({ app, request, answered }: { app: App; request: Request; answered: boolean }) {
+function Permission({
+  app,
+  request,
+  answered,
+}: {
+  app: App;
+  request: AgentRequest;
+  answered: boolean;
+}) {
   const { proposal, options } = request;
   const canReject = options.some(({ kind }) => isReject(kind));
   return (
-    <p class="acts">
+    <p class="actions">
       {proposal !== undefined && (
         <button
           type="button"
           class="button plain link"
           data-act="review-edit"
-          onClick={() => app.review(proposal)}
+          onClick={() => app.showProposal(proposal)}
         >
           Review edit #{proposal}
         </button>
@@ -94,12 +102,20 @@ function Permission({ app, request, answered }: { app: App; request: Request; an
   );
 }
 
-/** Whether an option says no, for once or for ever. */
+/** Whether an option rejects, once or always. */
 function isReject(kind: string | undefined): boolean {
   return kind?.startsWith("reject") ?? false;
 }
 
-function Decline({ chat, request, answered }: { chat: Chat; request: Request; answered: boolean }) {
+function Decline({
+  chat,
+  request,
+  answered,
+}: {
+  chat: Chat;
+  request: AgentRequest;
+  answered: boolean;
+}) {
   return (
     <button
       type="button"
@@ -115,15 +131,15 @@ function Decline({ chat, request, answered }: { chat: Chat; request: Request; an
 
 interface QuestionsProps {
   chat: Chat;
-  request: Request;
+  request: AgentRequest;
   questions: readonly Question[];
   answered: boolean;
 }
 
 function Questions({ chat, request, questions, answered }: QuestionsProps) {
-  const filled = useSignal<readonly Filled[]>(questions.map(() => EMPTY));
+  const filled = useSignal<readonly FormAnswer[]>(questions.map(() => EMPTY));
   const answers = answersOf(questions, filled.value);
-  const fill = (at: number, how: (before: Filled) => Filled) => {
+  const fill = (at: number, how: (before: FormAnswer) => FormAnswer) => {
     filled.value = questions.map((_, index) => {
       const before = filled.value[index] ?? EMPTY;
       return index === at ? how(before) : before;
@@ -147,7 +163,7 @@ function Questions({ chat, request, questions, answered }: QuestionsProps) {
           fill={(how) => fill(index, how)}
         />
       ))}
-      <p class="acts">
+      <p class="actions">
         <button
           type="submit"
           class="button accept"
@@ -166,8 +182,8 @@ interface ChoicesProps {
   name: string;
   index: number;
   question: Question;
-  filled: Filled;
-  fill: (how: (before: Filled) => Filled) => void;
+  filled: FormAnswer;
+  fill: (how: (before: FormAnswer) => FormAnswer) => void;
 }
 
 function Choices({ name, index, question, filled, fill }: ChoicesProps) {
@@ -198,8 +214,8 @@ function Choices({ name, index, question, filled, fill }: ChoicesProps) {
       <input
         class="own"
         type="text"
-        aria-label={`In your own words: ${visible(question.question)}`}
-        placeholder={question.several ? "and in your own words" : "or in your own words"}
+        aria-label={`Your own answer: ${visible(question.question)}`}
+        placeholder={question.several ? "and your own answer" : "or your own answer"}
         value={filled.own}
         onInput={(event) => {
           const { value } = event.currentTarget;

@@ -1,19 +1,19 @@
 /**
- * What was said and done, in groups, so that a new entry or a new word costs the same
- * in a conversation of ten as in one of ten thousand: only the entry that changed, or
- * the group that grew, is told to the screen.
+ * The entries of a conversation, in groups with signals of their own. A new entry or a new
+ * word draws only its entry or its group, so it costs the same in a conversation of ten
+ * entries as in one of ten thousand.
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type { Change, Entry } from "./wire";
+import type { Change, ChatEntry } from "./wire";
 
-/** How many entries are in a group. */
+/** How many entries a group has at most. */
 const GROUP = 25;
 
-/** An entry as it is now. */
+/** An entry that can change. */
 export interface Slot {
   readonly id: number;
-  readonly entry: Signal<Entry>;
+  readonly entry: Signal<ChatEntry>;
 }
 
 export interface Group {
@@ -24,14 +24,14 @@ export interface Group {
 
 export class Transcript {
   readonly groups = signal<readonly Group[]>([]);
-  /** Is another number after all of it was replaced. */
+  /** Increases whenever all entries are replaced or removed. */
   readonly beginning = signal(0);
-  /** Older entries were not kept. */
+  /** Whether older entries were not kept. */
   readonly shortened = signal(false);
   private slots = new Map<number, Slot>();
 
-  /** Everything anew. */
-  replace(entries: readonly Entry[], shortened: boolean): void {
+  /** Replaces all entries. */
+  replace(entries: readonly ChatEntry[], shortened: boolean): void {
     this.clear();
     this.shortened.value = shortened;
     const slots = entries.map((entry) => ({ id: entry.id, entry: signal(entry) }));
@@ -47,11 +47,11 @@ export class Transcript {
   }
 
   /** All entries, oldest first. */
-  *entries(): Generator<Entry> {
+  *entries(): Generator<ChatEntry> {
     for (const slot of this.slots.values()) yield slot.entry.peek();
   }
 
-  private put(entry: Entry): void {
+  private put(entry: ChatEntry): void {
     const known = this.slots.get(entry.id);
     if (known !== undefined) {
       known.entry.value = entry;

@@ -1,30 +1,30 @@
-/** The chat: earlier conversations beside the one that is going on. */
+/** The chat: the list of conversations, and beside it the current one. */
 
 import { useSignal } from "@preact/signals";
 import type { App } from "../state/app";
 import { Composer } from "./composer";
-import { Conversation } from "./conversation";
-import { Conversations } from "./conversations";
+import { ConnectionProblem, Disabled } from "./connection-problem";
+import { ConversationList } from "./conversation-list";
 import { Requests } from "./requests";
-import { StatusBar } from "./status";
-import { Disabled, Trouble } from "./trouble";
+import { StatusBar } from "./status-bar";
+import { TranscriptView } from "./transcript-view";
 
 export function ChatView({ app }: { app: App }) {
   // On a phone either the list or the conversation is on the screen.
-  const pane = useSignal<"list" | "talk">("talk");
+  const pane = useSignal<"list" | "conversation">("conversation");
   const { chat } = app;
-  if (app.situation.value === undefined) return null;
-  if (!app.situation.value.chat) return <Disabled />;
-  const show = (which: "list" | "talk") => () => {
+  if (app.companion.value === undefined) return null;
+  if (!app.companion.value.chat) return <Disabled />;
+  const show = (which: "list" | "conversation") => () => {
     pane.value = which;
   };
   return (
     <div class="chat" data-pane={pane.value} data-chat-state={chat.state.value}>
-      <Conversations chat={chat} chosen={show("talk")} />
-      <section class="talk" aria-label="Conversation">
+      <ConversationList chat={chat} chosen={show("conversation")} />
+      <section class="conversation" aria-label="Conversation">
         <StatusBar chat={chat} list={show("list")} />
-        <Trouble chat={chat} />
-        <Conversation chat={chat} />
+        <ConnectionProblem chat={chat} />
+        <TranscriptView chat={chat} />
         <Requests app={app} />
         <Composer app={app} />
       </section>

@@ -1,16 +1,15 @@
 /**
- * What the companion tells of the conversation with a daemon, field by field as in
- * docs/api.md. All text in it comes from a model or its tools, and must reach the
- * screen as text.
+ * The types of the conversation with a daemon, field by field as in docs/api.md. All text
+ * in them comes from a model or its tools, and must reach the screen as text.
  */
 
-/** A path where the daemon runs; it need not mean anything here. */
+/** A path on the machine of the daemon; it need not exist on this one. */
 export interface DaemonPath {
   daemonPath: string;
   line?: number;
 }
 
-export type Shown =
+export type ToolContent =
   | { type: "text"; text: string }
   | { type: "diff"; path: DaemonPath; oldText?: string; newText: string };
 
@@ -20,7 +19,7 @@ export interface Tool {
   tool?: string;
   kind?: string;
   status?: string;
-  content?: Shown[];
+  content?: ToolContent[];
   files?: DaemonPath[];
   command?: string;
 }
@@ -32,40 +31,40 @@ export interface Step {
   status?: string;
 }
 
-export type Ending = "complete" | "cancelled" | "failed" | "unknown";
+export type TurnEnding = "complete" | "cancelled" | "failed" | "unknown";
 
-export type Entry = { id: number } & (
+export type ChatEntry = { id: number } & (
   | { kind: "said"; speaker: Speaker; text: string }
   | { kind: "tool"; tool: Tool }
   | { kind: "plan"; steps: Step[] }
-  | { kind: "ended"; how: Ending; why?: string; background: boolean }
+  | { kind: "ended"; how: TurnEnding; why?: string; background: boolean }
   | { kind: "note"; text: string }
 );
 
-export type Connection =
+export type DaemonConnection =
   | { state: "off" | "starting" | "connecting" | "catchingUp" | "live" | "reconnecting" }
   | { state: "lost"; why: string; canRetry: boolean }
   | { state: "failed"; trouble: string; why: string; hint?: string };
 
-export interface Choice {
+export interface NamedChoice {
   id: string;
   name: string;
 }
 
-export interface Status {
-  connection: Connection;
+export interface ChatStatus {
+  connection: DaemonConnection;
   place?: { machine?: string; workspace: DaemonPath; version?: string };
-  /** The daemon was started by the companion, and ends with it. */
+  /** Whether the companion started the daemon; it then also ends it. */
   managed: boolean;
   title?: string;
   busy: boolean;
   queue: { prompt: string; text?: string }[];
   model?: string;
-  models: Choice[];
+  models: NamedChoice[];
   mode?: string;
-  modes: Choice[];
+  modes: NamedChoice[];
   commands: [name: string, description: string | null][];
-  /** In tokens. */
+  /** How much of the model's context window is used, in tokens. */
   usage?: { used: number; size: number };
   suggestion?: string;
 }
@@ -77,42 +76,37 @@ export interface Question {
   several: boolean;
 }
 
-export interface Request {
+export interface AgentRequest {
   request: string;
   title: string;
   tool: Tool;
   options: { id: string; title: string; kind?: string }[];
   questions?: Question[];
   background: boolean;
-  /** The proposal in the review that is the same edit. */
+  /** The proposal that is the same edit, if the request is about an edit. */
   proposal?: number;
-  /** How many have agreed, and how many must. */
+  /** How many clients have agreed, and how many have to. */
   votes?: [number, number];
 }
 
-export interface Snapshot {
-  seq: number;
-  /** Older entries were not kept. */
+export interface Conversation {
+  /** Whether older entries were not kept. */
   shortened: boolean;
-  status: Status;
-  requests: Request[];
-  entries: Entry[];
+  status: ChatStatus;
+  requests: AgentRequest[];
+  entries: ChatEntry[];
 }
 
+/** One step from a conversation to the next. */
 export type Change =
-  | { change: "put"; entry: Entry }
+  | { change: "put"; entry: ChatEntry }
   | { change: "append"; id: number; text: string }
   | { change: "shorten"; first: number }
   | { change: "clear" }
-  | { change: "status"; status: Status }
-  | { change: "requests"; requests: Request[] };
+  | { change: "status"; status: ChatStatus }
+  | { change: "requests"; requests: AgentRequest[] };
 
-/** What comes on the stream of events. */
-export type Message =
-  | { kind: "chat-all"; data: Snapshot }
-  | { kind: "chat"; data: { seq: number } & Change };
-
-export interface Earlier {
+export interface EarlierConversation {
   key: number;
   title?: string;
   updatedAt?: string;
@@ -120,7 +114,7 @@ export interface Earlier {
   current: boolean;
 }
 
-export type Which = "last" | "new" | { earlier: number };
+export type WhichConversation = "last" | "new" | { earlier: number };
 
 export type Reply = { option: string } | "decline" | { answers: string[][] };
 

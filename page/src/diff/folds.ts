@@ -1,6 +1,6 @@
 /**
- * Long unchanged parts as one line that opens. The merge package has folds too, but
- * they cannot be reached with the keyboard and would hide a hunk that was dropped.
+ * Folds long unchanged parts into one line with a button. The merge package can fold too,
+ * but its folds cannot be reached with the keyboard and would hide a dropped hunk.
  */
 
 import { type Extension, StateEffect, StateField } from "@codemirror/state";
@@ -8,18 +8,18 @@ import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemir
 import type { Span } from "../review/span";
 import { count } from "../text/format";
 
-/** The height of a fold in pixels; see diff.css. */
+/** The height of a fold in pixels, as in diff.css. */
 const HEIGHT = 28;
 
 /** Opens one fold, by its number. */
 export const unfold = StateEffect.define<number>();
 
-/** Folds away `gaps`; `open` is called with the number of the one that was clicked. */
-export function folds(gaps: readonly Span[], open: (fold: number) => void): Extension {
+/** Folds `parts`; `open` is called with the number of a fold that is clicked. */
+export function folds(parts: readonly Span[], open: (fold: number) => void): Extension {
   return StateField.define<DecorationSet>({
     create: (state) =>
       Decoration.set(
-        gaps.map(({ from, to }, number) => {
+        parts.map(({ from, to }, number) => {
           const lines = state.doc.lineAt(to).number - state.doc.lineAt(from).number + 1;
           const widget = new Fold(number, lines, open);
           return Decoration.replace({ widget, block: true, number }).range(from, to);

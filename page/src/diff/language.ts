@@ -1,7 +1,7 @@
 /**
- * How a file is coloured, by its name. All of it is in the page, nothing is loaded
- * later; so only grammars are taken, without completion, and the small modes of old
- * where they colour as well.
+ * Syntax highlighting, by the name of the file. All languages are part of the editor
+ * bundle. To keep it small, only grammars are used, without completion, and the smaller
+ * legacy modes where they highlight as well.
  */
 
 import {

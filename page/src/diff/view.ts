@@ -1,6 +1,6 @@
 /**
- * The diff on the screen: both texts side by side, or one below the other. The right
- * one is the result as it will be written, and is edited in place.
+ * The diff on the screen: original and result side by side, or in one column. The result
+ * is the text that would be written, and is edited in place.
  */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -17,35 +17,35 @@ import {
 } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import type { HunkAt } from "../api/wire";
-import { gapsBetween } from "../review/gaps";
-import { marksOf, sameMarks } from "../review/marks";
-import { type PieceState, toggle } from "../review/pieces";
-import { isEditable, type Sheet } from "../review/sheet";
+import type { WireHunk } from "../api/wire";
+import { differencesOf, sameDifferences } from "../review/differences";
+import { type HunkState, toggle } from "../review/hunks";
+import { isEditable, type Review } from "../review/review";
 import { type Pair, slice } from "../review/span";
-import { masked, spelled, UNSEEN } from "../text/visible";
-import { originalBars, resultBars } from "./bars";
-import { HunkDiff, marksIn } from "./chunks";
-import { finalNewline } from "./final";
+import { unchangedParts } from "../review/unchanged";
+import { INVISIBLE, maskInvisible, spellOut } from "../text/visible";
+import { differencesIn, HunkDiff } from "./chunks";
 import { folds, unfold } from "./folds";
-import { type Hunks, hunksIn, hunksOf, setCurrent } from "./hunks";
+import { originalBars, resultBars } from "./hunk-bars";
+import { type Hunks, hunksExtension, hunksIn, setCurrent } from "./hunk-field";
 import { languageOf } from "./language";
+import { missingNewline } from "./missing-newline";
 
 export type Layout = "split" | "unified";
 
-/** Larger texts are not coloured: it would cost more memory than the texts themselves. */
-const MOST_COLOURED = 2_000_000;
+/** Longer texts are not highlighted: that would need more memory than the texts themselves. */
+const LONGEST_HIGHLIGHTED = 2_000_000;
 
-/** Longer lines are not wrapped: the editor shows the part of them that is in sight. */
+/** Longer lines are not wrapped: the editor then draws only the part that is in sight. */
 const LONGEST_WRAPPED = 2_000;
 
 export interface Options {
-  sheet: Sheet;
+  review: Review;
   layout: Layout;
   /** The hunk to start at, as an index. */
   current: number;
-  /** The person made a change, or moved to another hunk. */
-  changed(sheet: Sheet, hunks: Hunks, typed: boolean): void;
+  /** The person edited the result, or moved to another hunk. */
+  changed(review: Review, hunks: Hunks, isEdit: boolean): void;
   /** The person wants to start or to stop typing. */
   wantsEditing(editing: boolean): void;
 }
@@ -56,24 +56,27 @@ export class DiffView {
   private readonly diff: HunkDiff;
   private readonly editable = new Compartment();
   private readonly options: Options;
-  private sheet: Sheet;
+  private review: Review;
 
   constructor(parent: HTMLElement, options: Options) {
-    const { sheet, layout } = options;
+    const { review, layout } = options;
     this.options = options;
-    this.sheet = sheet;
-    this.diff = new HunkDiff(sheet.marks);
-    const { original } = sheet.texts;
-    const gaps = gapsBetween(changesIn(sheet), original, sheet.result);
+    this.review = review;
+    this.diff = new HunkDiff(review.differences);
+    const { original } = review.texts;
+    const parts = unchangedParts(changesIn(review), original, review.result);
     const open = (fold: number) => this.unfold(fold);
-    const shared = [...dress(sheet), EditorState.lineSeparator.of("\n"), finalNewline];
+    const shared = [...appearance(review), EditorState.lineSeparator.of("\n"), missingNewline];
     const result = [
       shared,
       label("result", "Result as it will be written"),
-      hunksOf(sheet.pieces, sheet.texts, options.current),
-      resultBars(isEditable(sheet) ? (index) => this.toggle(index) : undefined, layout === "split"),
+      hunksExtension(review.hunks, review.texts, options.current),
+      resultBars(
+        isEditable(review) ? (index) => this.toggle(index) : undefined,
+        layout === "split",
+      ),
       folds(
-        gaps.map((gap) => gap.b),
+        parts.map((part) => part.b),
         open,
       ),
       this.editing(),
@@ -89,23 +92,23 @@ export class DiffView {
             shared,
             label("original", "Original"),
             readOnly,
-            originalBars(sheet.pieces),
+            originalBars(review.hunks),
             folds(
-              gaps.map((gap) => gap.a),
+              parts.map((part) => part.a),
               open,
             ),
           ],
         },
-        b: { doc: sheet.result, extensions: result },
+        b: { doc: review.result, extensions: result },
       });
       this.result = this.merge.b;
     } else {
       const unified = unifiedMergeView({
-        original: maskedOriginal(sheet),
+        original: maskedOriginal(review),
         diffConfig: this.diff,
         mergeControls: false,
       });
-      const state = EditorState.create({ doc: sheet.result, extensions: [result, unified] });
+      const state = EditorState.create({ doc: review.result, extensions: [result, unified] });
       this.result = new EditorView({ parent, state });
     }
   }
@@ -116,31 +119,31 @@ export class DiffView {
 
   /** Moves to another hunk and shows it; false if there is none in that direction. */
   go(step: 1 | -1): boolean {
-    const { pieces, current } = this.hunks;
+    const { list, current } = this.hunks;
     const next = current + step;
-    if (next < 0 || next >= pieces.length) return false;
+    if (next < 0 || next >= list.length) return false;
     this.show(next);
     return true;
   }
 
   show(index: number): void {
-    const piece = this.hunks.pieces[index];
-    if (piece === undefined) return;
-    const above = this.merge ? 1 : linesOf(this.sheet.texts.original, piece.original);
-    const scroll = EditorView.scrollIntoView(piece.at.from, {
+    const hunk = this.hunks.list[index];
+    if (hunk === undefined) return;
+    const above = this.merge ? 1 : linesOf(this.review.texts.original, hunk.original);
+    const scroll = EditorView.scrollIntoView(hunk.at.from, {
       y: "start",
       yMargin: 80 + 20 * Math.min(above, 10),
     });
     this.result.dispatch({ effects: [setCurrent.of(index), scroll] });
   }
 
-  /** Drops a hunk, or keeps it as it was proposed. */
+  /** Drops a hunk that is kept; otherwise restores it as proposed. */
   toggle(index: number): void {
-    const { pieces, states } = this.hunks;
-    const piece = pieces[index];
-    if (piece === undefined) return;
+    const { list, states } = this.hunks;
+    const hunk = list[index];
+    if (hunk === undefined) return;
     this.result.dispatch({
-      changes: toggle(piece, states[index] as PieceState, this.sheet.texts),
+      changes: toggle(hunk, states[index] as HunkState, this.review.texts),
       effects: setCurrent.of(index),
       userEvent: "input.hunk",
     });
@@ -154,25 +157,27 @@ export class DiffView {
     const spec: TransactionSpec = {
       effects: this.editable.reconfigure(editing ? [] : readOnly),
     };
-    const piece = this.hunks.pieces[this.hunks.current];
+    const hunk = this.hunks.list[this.hunks.current];
     const { head } = this.result.state.selection.main;
-    if (editing && piece && (head < piece.at.from || head > piece.at.to)) {
-      spec.selection = EditorSelection.cursor(piece.at.from);
+    if (editing && hunk && (head < hunk.at.from || head > hunk.at.to)) {
+      spec.selection = EditorSelection.cursor(hunk.at.from);
     }
     this.result.dispatch(spec);
     if (editing) this.result.focus();
     else this.result.contentDOM.blur();
   }
 
-  /** Takes the companion's hunks for the result as it is now. */
-  correct(hunks: readonly HunkAt[]): void {
-    const { original } = this.sheet.texts;
-    const marks = marksOf(hunks, original, this.result.state.doc);
-    const now = marksIn(this.result.state);
-    if (original.length === 0 || sameMarks(marks, now)) return;
-    // What is the same stays the same object, so that its words are not compared again.
-    const known = new Map(now.map((mark) => [nameOf(mark), mark]));
-    this.diff.marks = marks.map((mark) => known.get(nameOf(mark)) ?? mark);
+  /** Replaces the differences by the companion's hunks for the result as it is now. */
+  correct(hunks: readonly WireHunk[]): void {
+    const { original } = this.review.texts;
+    const differences = differencesOf(hunks, original, this.result.state.doc);
+    const now = differencesIn(this.result.state);
+    if (original.length === 0 || sameDifferences(differences, now)) return;
+    // Equal differences stay the same objects, so that their words are not compared again.
+    const known = new Map(now.map((difference) => [keyOf(difference), difference]));
+    this.diff.differences = differences.map(
+      (difference) => known.get(keyOf(difference)) ?? difference,
+    );
     const end = { from: original.length - 1, to: original.length };
     const changes = ChangeSet.of({ ...end, insert: slice(original, end) }, original.length, "\n");
     if (this.merge) this.merge.a.dispatch({ changes });
@@ -191,11 +196,11 @@ export class DiffView {
   }
 
   private editing(): Extension {
-    const { typed } = this.sheet.notation;
+    const { typedNewline } = this.review.format;
     const newline = {
       key: "Enter",
       run: ({ state, dispatch }: EditorView) => {
-        dispatch(state.update(state.replaceSelection(typed), { scrollIntoView: true }));
+        dispatch(state.update(state.replaceSelection(typedNewline), { scrollIntoView: true }));
         return true;
       },
     };
@@ -207,10 +212,10 @@ export class DiffView {
       this.editable.of(readOnly),
       history(),
       indentOnInput(),
-      EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typed)),
+      EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typedNewline)),
       keymap.of([
         { key: "Escape", run: leave },
-        ...(typed === "\n" ? [] : [newline]),
+        ...(typedNewline === "\n" ? [] : [newline]),
         indentWithTab,
         ...historyKeymap,
         ...defaultKeymap,
@@ -228,10 +233,10 @@ export class DiffView {
         const hunks = hunksIn(state);
         if (!docChanged && hunks === hunksIn(startState)) return;
         if (docChanged) {
-          const { pieces } = hunks;
-          this.sheet = { ...this.sheet, result: state.doc, pieces, marks: marksIn(state) };
+          const differences = differencesIn(state);
+          this.review = { ...this.review, result: state.doc, hunks: hunks.list, differences };
         }
-        this.options.changed(this.sheet, hunks, docChanged);
+        this.options.changed(this.review, hunks, docChanged);
       }),
     ];
   }
@@ -246,14 +251,14 @@ function label(side: string, name: string): Extension {
   ];
 }
 
-/** How both texts look. */
-function dress({ texts, detail }: Sheet): Extension[] {
+/** What both editors look like. */
+function appearance({ texts, detail }: Review): Extension[] {
   const special = highlightSpecialChars({
-    specialChars: UNSEEN,
+    specialChars: INVISIBLE,
     render: (code) => {
       const shown = document.createElement("span");
-      shown.className = "unseen";
-      shown.textContent = spelled(code);
+      shown.className = "invisible-character";
+      shown.textContent = spellOut(code);
       return shown;
     },
   });
@@ -262,7 +267,7 @@ function dress({ texts, detail }: Sheet): Extension[] {
   if (sides.every((text) => longestLine(text) <= LONGEST_WRAPPED)) {
     extensions.push(EditorView.lineWrapping);
   }
-  if (sides.every((text) => text.length <= MOST_COLOURED)) {
+  if (sides.every((text) => text.length <= LONGEST_HIGHLIGHTED)) {
     extensions.push(languageOf(detail.path), syntaxHighlighting(classHighlighter));
   }
   return extensions;
@@ -276,20 +281,20 @@ function longestLine(text: Text): number {
   return longest;
 }
 
-/** Every place that must stay in sight: differences, and hunks that were dropped. */
-function changesIn({ pieces, marks }: Sheet): Pair[] {
-  const all = [...marks, ...pieces.map((piece) => ({ a: piece.original, b: piece.at }))];
+/** What must not be folded: differences, and hunks that were dropped. */
+function changesIn({ hunks, differences }: Review): Pair[] {
+  const all = [...differences, ...hunks.map((hunk) => ({ a: hunk.original, b: hunk.at }))];
   all.sort((one, other) => one.b.from - other.b.from || one.b.to - other.b.to);
   return all;
 }
 
-/** In one column the old lines are plain text, where the editor spells nothing out. */
-function maskedOriginal({ texts, pieces }: Sheet): Text {
-  const clean = pieces.every((piece) => slice(texts.original, piece.original).search(UNSEEN) < 0);
-  return clean ? texts.original : Text.of(masked(texts.original.toString()).split("\n"));
+/** In one column the removed lines are plain text, in which the editor does not show invisible characters. */
+function maskedOriginal({ texts, hunks }: Review): Text {
+  const clean = hunks.every((hunk) => slice(texts.original, hunk.original).search(INVISIBLE) < 0);
+  return clean ? texts.original : Text.of(maskInvisible(texts.original.toString()).split("\n"));
 }
 
-function nameOf({ a, b }: Pair): string {
+function keyOf({ a, b }: Pair): string {
   return [a.from, a.to, b.from, b.to].join();
 }
 

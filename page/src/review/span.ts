@@ -2,13 +2,13 @@
 
 import type { Text } from "@codemirror/state";
 
-/** Half open, in characters. */
+/** A range of characters; the end is exclusive. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** A range of the original and the range of the result in its place. */
+/** A range of document `a`, mostly the original, and the range of document `b` that corresponds to it. */
 export interface Pair {
   a: Span;
   b: Span;
@@ -19,17 +19,17 @@ export function startOfLine(document: Text, line: number): number {
   return line < document.lines ? document.line(line + 1).from : document.length;
 }
 
-/** A half-open range of lines in characters. */
-export function spanOfLines(document: Text, [from, to]: readonly [number, number]): Span {
-  return { from: startOfLine(document, from), to: startOfLine(document, to) };
+/** The characters of the lines `start` to `end`, counted from 0; the end is exclusive. */
+export function spanOfLines(document: Text, start: number, end: number): Span {
+  return { from: startOfLine(document, start), to: startOfLine(document, end) };
 }
 
-/** Where the line around `at` starts. */
+/** Where the line that contains `at` starts. */
 export function lineStart(document: Text, at: number): number {
   return document.lineAt(at).from;
 }
 
-/** Where the line after the one around `at` starts. */
+/** Where the line after the one that contains `at` starts. */
 export function nextLineStart(document: Text, at: number): number {
   return Math.min(document.length, document.lineAt(at).to + 1);
 }

@@ -1,14 +1,15 @@
-/** The page as a whole: the connection, the situation, and which view is shown. */
+/** The page as a whole: the connection, what is known of the companion, and which view is shown. */
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { Client } from "../api/client";
-import { follow } from "../api/feed";
+import { followEvents } from "../api/events";
 import { forgetKey } from "../api/key";
-import type { Event, Live, Proposal } from "../api/wire";
+import type { Event, Proposal, Snapshot } from "../api/wire";
 import { Chat } from "../chat/chat";
+import { CLOSED_HOW } from "../text/log-entry";
 import { splitPath, visible } from "../text/visible";
-import { moved, type Situation, situationOf } from "./situation";
-import { Table } from "./table";
+import { applyEvent, type CompanionState, companionStateOf } from "./companion";
+import { Reviews } from "./reviews";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "locked";
 
@@ -19,94 +20,115 @@ const NO_ROOTS: readonly string[] = [];
 
 export class App {
   readonly connection = signal<Connection>("connecting");
-  readonly situation = signal<Situation | undefined>(undefined);
-  /** Apart from the rest, because long lists are drawn again only when they change. */
-  readonly proposals = computed(() => this.situation.value?.proposals ?? NO_PROPOSALS);
-  readonly roots = computed(() => this.situation.value?.status.roots ?? NO_ROOTS);
-  /** Nothing is known yet. */
-  readonly isEmpty = computed(() => this.situation.value === undefined);
+  /** Whether the companion said that it was stopped, and not restarted. */
+  readonly stopped = signal(false);
+  /** Undefined until the first snapshot. */
+  readonly companion = signal<CompanionState | undefined>(undefined);
+  /** Signals of their own, so that a long list is drawn again only when it changes. */
+  readonly proposals = computed(() => this.companion.value?.proposals ?? NO_PROPOSALS);
+  readonly roots = computed(() => this.companion.value?.status.roots ?? NO_ROOTS);
+  readonly isLoading = computed(() => this.companion.value === undefined);
   readonly view = signal<View>("review");
-  /** The companion is another run than before. */
+  /** Whether the companion was restarted while the page was open. */
   readonly restarted = signal(false);
   readonly help = signal(false);
-  /** What a screen reader is told next. */
-  readonly said = signal("");
-  readonly table: Table;
+  /** What screen readers read out next. */
+  readonly announcement = signal("");
+  readonly reviews: Reviews;
   readonly chat: Chat;
 
   constructor(client: Client) {
-    this.table = new Table(client, (sentence) => this.say(sentence));
-    this.chat = new Chat(client, (sentence) => this.say(sentence));
-    void follow(client, {
-      whole: (live) => this.whole(live),
+    this.reviews = new Reviews(client, (sentence) => this.announce(sentence));
+    this.chat = new Chat(client, (sentence) => this.announce(sentence));
+    void followEvents(client, {
+      snapshot: (snapshot) => batch(() => this.takeSnapshot(snapshot)),
       events: (events) =>
         batch(() => {
-          for (const event of events) this.event(event);
+          for (const event of events) this.takeEvent(event);
         }),
-      chat: (messages) => this.chat.hear(messages),
-      connected: (yes) => this.connected(yes),
+      connected: (yes) => this.setConnected(yes),
       locked: () => {
         forgetKey();
         this.connection.value = "locked";
       },
     });
     effect(() => {
-      document.title = titleOf(this.situation.value, this.chat.waiting.value);
+      document.title = titleOf(this.companion.value, this.chat.waiting.value);
     });
     effect(() => {
       document.documentElement.dataset.state = this.connection.value;
     });
   }
 
-  say(sentence: string): void {
-    this.said.value = sentence;
+  announce(sentence: string): void {
+    this.announcement.value = sentence;
   }
 
   /** Shows a proposal in the review. */
-  review(proposal: number): void {
+  showProposal(id: number): void {
     this.view.value = "review";
-    this.table.select(proposal);
+    this.reviews.select(id);
   }
 
-  private whole(live: Live): void {
-    const before = this.situation.value;
-    const now = situationOf(live);
-    this.situation.value = now;
-    this.table.refresh(now.proposals);
+  private takeSnapshot(snapshot: Snapshot): void {
+    const before = this.companion.value;
+    const now = companionStateOf(snapshot);
+    this.companion.value = now;
+    this.reviews.refresh(now.proposals);
+    if (snapshot.conversation !== undefined) this.chat.receive(snapshot.conversation);
     if (before !== undefined && before.instance !== now.instance) {
       this.restarted.value = true;
-      this.say("The companion was restarted");
+      this.announce("The companion was restarted");
     }
   }
 
-  private event(event: Event): void {
-    const before = this.situation.value;
+  private takeEvent(event: Event): void {
+    const before = this.companion.value;
     if (before === undefined) return;
-    const now = moved(before, event);
-    this.situation.value = now;
-    if (event.kind === "changed") this.table.changed(event.data.id);
-    if (event.kind === "opened") {
-      this.table.update(now.proposals);
-      const { agent, path } = event.data;
-      this.say(`${visible(agent)} proposes a change to ${splitPath(path).name}`);
-    }
-    if (event.kind === "closed") {
-      const closed = before.proposals.find(({ id }) => id === event.data.id);
-      const here = this.table.isDeciding(event.data.id);
-      this.table.closed(event.data.id, event.data.why);
-      if (closed && !here) this.say(`${splitPath(closed.path).name} was ${event.data.why}`);
+    const now = applyEvent(before, event);
+    this.companion.value = now;
+    switch (event.kind) {
+      case "opened": {
+        this.reviews.update(now.proposals);
+        const { agent, path } = event.data;
+        this.announce(`${visible(agent)} proposes a change to ${splitPath(path).name}`);
+        break;
+      }
+      case "changed":
+        this.reviews.changed(event.data.id);
+        break;
+      case "closed": {
+        const { id, why } = event.data;
+        const closed = before.proposals.find((proposal) => proposal.id === id);
+        const decidedHere = this.reviews.isDeciding(id);
+        this.reviews.closed(id, why);
+        if (closed && !decidedHere) {
+          this.announce(`${splitPath(closed.path).name} was ${CLOSED_HOW[why]}`);
+        }
+        break;
+      }
+      case "chat":
+        this.chat.receive(event.data);
+        break;
+      case "ending":
+        this.stopped.value = event.data.why === "stopped";
+        break;
     }
   }
 
-  private connected(yes: boolean): void {
-    if (yes) this.connection.value = "live";
-    else if (this.connection.value !== "connecting") this.connection.value = "reconnecting";
+  private setConnected(yes: boolean): void {
+    if (yes) {
+      this.stopped.value = false;
+      this.connection.value = "live";
+    } else if (this.connection.value !== "connecting") {
+      this.connection.value = "reconnecting";
+    }
   }
 }
 
-function titleOf(situation: Situation | undefined, waiting: number): string {
-  const pending = (situation?.proposals.length ?? 0) + waiting;
-  const root = situation?.status.roots[0];
+function titleOf(companion: CompanionState | undefined, waiting: number): string {
+  const pending = (companion?.proposals.length ?? 0) + waiting;
+  const root = companion?.status.roots[0];
   const folder = root === undefined ? "" : ` · ${splitPath(root).name}`;
   return `${pending > 0 ? `(${pending}) ` : ""}Outrigger${folder}`;
 }

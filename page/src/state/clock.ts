@@ -1,4 +1,4 @@
-/** The time, as often as "5 min ago" needs it. */
+/** The current time, updated often enough for "5 min ago". */
 
 import { signal } from "@preact/signals";
 

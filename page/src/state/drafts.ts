@@ -1,26 +1,26 @@
 /**
- * What the person makes of a proposal, told to the companion a moment after each
- * change: an agent that takes the proposal back gets it, and other tabs show it.
+ * Sends edited texts to the companion as drafts, a moment after each change. An agent
+ * that takes its proposal back gets the draft, and other tabs show it.
  */
 
-import { type Client, Problem } from "../api/client";
-import type { HunkAt } from "../api/wire";
+import { ApiError, type Client } from "../api/client";
+import type { WireHunk } from "../api/wire";
 
-/** After this many milliseconds without a change a draft is sent, */
-const CALM = 200;
+/** A draft is sent after this many milliseconds without a change, */
+const QUIET = 200;
 
-/** and one more for every so many characters, because a large one takes its time. */
+/** and one more for every so many characters, because a long text takes longer. */
 const PER_CHARACTERS = 5_000;
 
-/** After this many milliseconds a draft that was not taken is sent again. */
-const PATIENCE = 2_000;
+/** A draft that could not be sent is sent again after this many milliseconds. */
+const RETRY_AFTER = 2_000;
 
 interface Draft {
   text: () => string;
-  calm: number;
+  quiet: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   sending: boolean;
-  /** Announcements of our own drafts that are still to come. */
+  /** How many `changed` events for drafts of this tab are still to come. */
   echoes: number;
 }
 
@@ -29,7 +29,7 @@ export class Drafts {
 
   constructor(
     private readonly client: Client,
-    private readonly answered: (id: number, hunks: HunkAt[]) => void,
+    private readonly answered: (id: number, hunks: WireHunk[]) => void,
     private readonly gone: (id: number) => void,
   ) {}
 
@@ -37,17 +37,17 @@ export class Drafts {
   put(id: number, text: () => string, length: number): void {
     const draft = this.draft(id);
     draft.text = text;
-    draft.calm = CALM + length / PER_CHARACTERS;
-    this.schedule(id, draft, draft.calm);
+    draft.quiet = QUIET + length / PER_CHARACTERS;
+    this.schedule(id, draft, draft.quiet);
   }
 
-  /** Whether something has not been taken by the companion yet. */
+  /** Whether the companion does not have the last text yet. */
   isPending(id: number): boolean {
     const draft = this.drafts.get(id);
     return draft !== undefined && (draft.sending || draft.timer !== undefined);
   }
 
-  /** Whether the announcement of a changed draft is about somebody else's. */
+  /** Whether a `changed` event is about a draft of another client. To be asked once for each event. */
   isForeign(id: number): boolean {
     const draft = this.drafts.get(id);
     if (draft === undefined || draft.echoes === 0) return true;
@@ -55,13 +55,13 @@ export class Drafts {
     return false;
   }
 
-  /** Nothing more is sent for a proposal that was decided. */
+  /** Nothing more is sent for a proposal that is closed. */
   forget(id: number): void {
     clearTimeout(this.drafts.get(id)?.timer);
     this.drafts.delete(id);
   }
 
-  /** Announcements were missed, and with them echoes. */
+  /** Events were missed, and echoes may be among them. */
   forgetEchoes(): void {
     for (const draft of this.drafts.values()) draft.echoes = 0;
   }
@@ -69,7 +69,7 @@ export class Drafts {
   private draft(id: number): Draft {
     const known = this.drafts.get(id);
     if (known !== undefined) return known;
-    const draft = { text: () => "", calm: CALM, timer: undefined, sending: false, echoes: 0 };
+    const draft = { text: () => "", quiet: QUIET, timer: undefined, sending: false, echoes: 0 };
     this.drafts.set(id, draft);
     return draft;
   }
@@ -82,22 +82,22 @@ export class Drafts {
   private async send(id: number, draft: Draft): Promise<void> {
     draft.timer = undefined;
     if (draft.sending) {
-      // One at a time, so that the last one is the one that stays.
-      this.schedule(id, draft, draft.calm);
+      // One at a time, so that the last one sent is the last one stored.
+      this.schedule(id, draft, draft.quiet);
       return;
     }
     draft.sending = true;
     draft.echoes += 1;
     try {
-      const { hunks_at } = await this.client.draft(id, draft.text());
+      const { hunksAt } = await this.client.draft(id, draft.text());
       draft.sending = false;
-      if (this.drafts.get(id) === draft && !this.isPending(id)) this.answered(id, hunks_at);
+      if (this.drafts.get(id) === draft && !this.isPending(id)) this.answered(id, hunksAt);
     } catch (error) {
       draft.sending = false;
       draft.echoes = Math.max(0, draft.echoes - 1);
-      if (!(error instanceof Problem) || this.drafts.get(id) !== draft) return;
+      if (!(error instanceof ApiError) || this.drafts.get(id) !== draft) return;
       if (error.gone) this.gone(id);
-      else if (draft.timer === undefined) this.schedule(id, draft, PATIENCE);
+      else if (draft.timer === undefined) this.schedule(id, draft, RETRY_AFTER);
     }
   }
 }

@@ -1,11 +1,11 @@
-/** What this browser remembers between visits. Nothing of it matters if it cannot. */
+/** Choices that this browser remembers between visits. The page works without them. */
 
-export function remembered<T extends string>(name: string, choices: readonly T[], otherwise: T): T {
+export function remembered<T extends string>(name: string, choices: readonly T[], fallback: T): T {
   try {
-    const kept = localStorage.getItem(`outrigger.${name}`);
-    return choices.find((choice) => choice === kept) ?? otherwise;
+    const stored = localStorage.getItem(`outrigger.${name}`);
+    return choices.find((choice) => choice === stored) ?? fallback;
   } catch {
-    return otherwise;
+    return fallback;
   }
 }
 
@@ -13,6 +13,6 @@ export function remember(name: string, choice: string): void {
   try {
     localStorage.setItem(`outrigger.${name}`, choice);
   } catch {
-    // A browser that keeps nothing asks again next time.
+    // Storage may be full or forbidden; the choice then lasts until the page is reloaded.
   }
 }

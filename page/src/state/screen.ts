@@ -1,4 +1,4 @@
-/** Whether the screen is as narrow as a phone's; the styles use the same width. */
+/** Whether the screen is as narrow as a phone; the style sheets use the same width. */
 
 import { signal } from "@preact/signals";
 

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until the person says otherwise. */
+/** Light or dark: as the system has it, unless the person chooses. */
 
 import { effect, signal } from "@preact/signals";
 import { remember, remembered } from "./preferences";

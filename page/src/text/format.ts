@@ -14,7 +14,7 @@ export function time(at: number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }
 
-/** How long ago, roughly; a clock that is a little off makes no future of it. */
+/** How long ago, roughly. A time in the future, from a clock that is off, counts as now. */
 export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1_000));
   if (seconds < 60) return "just now";

@@ -1,7 +1,7 @@
-/** The keys, as a dialog. */
+/** The dialog with the keyboard shortcuts. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { KEYS } from "../keys";
+import { SHORTCUTS } from "../shortcuts";
 import type { App } from "../state/app";
 
 export function Help({ app }: { app: App }) {
@@ -17,13 +17,13 @@ export function Help({ app }: { app: App }) {
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
       <div class="help-head">
-        <h2 id="help-title">Keys</h2>
+        <h2 id="help-title">Keyboard shortcuts</h2>
         <button type="button" class="button small" data-act="close-help" onClick={close}>
           Close
         </button>
       </div>
       <dl>
-        {KEYS.map(([keys, meaning]) => (
+        {SHORTCUTS.map(([keys, meaning]) => (
           <div key={keys}>
             <dt>
               {keys.split("  ").map((key) => (
@@ -35,7 +35,7 @@ export function Help({ app }: { app: App }) {
         ))}
       </dl>
       <p class="quiet">
-        What you accept is written by the agent, exactly as the result shows it.{" "}
+        The agent writes what you accept, exactly as the result shows it.{" "}
         <a href="/assets/licenses.md" target="_blank" rel="noreferrer">
           Licences
         </a>

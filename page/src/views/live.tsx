@@ -3,27 +3,27 @@
 import { useComputed } from "@preact/signals";
 import type { App } from "../state/app";
 import { clock } from "../state/clock";
-import type { Situation } from "../state/situation";
+import type { CompanionState } from "../state/companion";
 import { ago, count, size, time } from "../text/format";
-import { sentence } from "../text/sentence";
-import { below, visible } from "../text/visible";
+import { logSentence } from "../text/log-entry";
+import { relativePath, visible } from "../text/visible";
 import { HowToConnect } from "./connect";
 
 export function LiveView({ app }: { app: App }) {
-  const situation = app.situation.value;
-  if (situation === undefined) return null;
+  const companion = app.companion.value;
+  if (companion === undefined) return null;
   return (
     <div class="live">
-      <Seen situation={situation} />
-      <HeldBack situation={situation} />
-      <Connected app={app} situation={situation} />
+      <Seen companion={companion} />
+      <HeldBack companion={companion} />
+      <Connected app={app} companion={companion} />
       <Log app={app} />
     </div>
   );
 }
 
-function Seen({ situation }: { situation: Situation }) {
-  const { context, status } = situation;
+function Seen({ companion }: { companion: CompanionState }) {
+  const { context, status } = companion;
   return (
     <section class="card seen" aria-labelledby="seen-title">
       <h2 id="seen-title">What agents see</h2>
@@ -45,9 +45,9 @@ function Seen({ situation }: { situation: Situation }) {
           <li key={file.path} data-file={file.path}>
             <p class="row">
               <span class="mono" title={visible(file.path)}>
-                <bdi>{visible(below(file.path, status.roots))}</bdi>
+                <bdi>{visible(relativePath(file.path, status.roots))}</bdi>
               </span>
-              {file.active && <span class="badge agent">in front</span>}
+              {file.active && <span class="badge agent">active</span>}
               {file.line !== undefined && (
                 <span class="quiet">
                   line {file.line}
@@ -68,18 +68,18 @@ function Seen({ situation }: { situation: Situation }) {
   );
 }
 
-function HeldBack({ situation }: { situation: Situation }) {
-  const { context, status } = situation;
+function HeldBack({ companion }: { companion: CompanionState }) {
+  const { context, status } = companion;
   return (
     <section class="card" aria-labelledby="held-title">
       <h2 id="held-title">Held back</h2>
       <p class="quiet">Open files that no agent is told about.</p>
-      {context.held_back.length === 0 && <p>None.</p>}
+      {context.heldBack.length === 0 && <p>None.</p>}
       <ul class="rows">
-        {context.held_back.map(({ path, reason }) => (
+        {context.heldBack.map(({ path, reason }) => (
           <li key={path} class="row" data-held={path}>
             <span class="mono" title={visible(path)}>
-              <bdi>{visible(below(path, status.roots))}</bdi>
+              <bdi>{visible(relativePath(path, status.roots))}</bdi>
             </span>
             <span class="quiet">{visible(reason)}</span>
           </li>
@@ -89,8 +89,8 @@ function HeldBack({ situation }: { situation: Situation }) {
   );
 }
 
-function Connected({ app, situation }: { app: App; situation: Situation }) {
-  const { sessions, status } = situation;
+function Connected({ app, companion }: { app: App; companion: CompanionState }) {
+  const { sessions, status } = companion;
   return (
     <section class="card" aria-labelledby="connected-title">
       <h2 id="connected-title">Connected</h2>
@@ -127,20 +127,20 @@ function Connected({ app, situation }: { app: App; situation: Situation }) {
 }
 
 function Log({ app }: { app: App }) {
-  const entries = useComputed(() => app.situation.value?.log.toReversed() ?? []);
+  const entries = useComputed(() => app.companion.value?.log.toReversed() ?? []);
   const roots = app.roots.value;
   return (
     <section class="card log" aria-labelledby="log-title">
       <h2 id="log-title">What happened</h2>
       {entries.value.length === 0 && <p>Nothing yet.</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by key. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element has to be reachable with the keyboard. */}
       <ol class="entries" tabIndex={0} aria-label="Newest first">
         {entries.value.map((entry) => (
-          <li key={entry.seq} class="row" data-log={entry.seq} data-kind={entry.kind}>
+          <li key={entry.number} class="row" data-log={entry.number} data-kind={entry.kind}>
             <time class="quiet" dateTime={new Date(entry.at).toISOString()}>
               {time(entry.at)}
             </time>
-            <span>{sentence(entry, (path) => below(path, roots))}</span>
+            <span>{logSentence(entry, (path) => relativePath(path, roots))}</span>
           </li>
         ))}
       </ol>

@@ -1,6 +1,6 @@
-/** A tab without a key: how to get one. */
+/** Shown in a tab without a valid key: how to get one. */
 
-import { Copy } from "./copy";
+import { CopyButton } from "./copy-button";
 
 export function Locked({ message }: { message?: string }) {
   return (
@@ -15,7 +15,7 @@ export function Locked({ message }: { message?: string }) {
       <p>Links work once and for a few minutes. In the folder of your project, run</p>
       <p class="command">
         <code>outrigger url</code>
-        <Copy text="outrigger url" label="Copy" name="copy-command" />
+        <CopyButton text="outrigger url" label="Copy" name="copy-command" />
       </p>
       <p>and open the link that it prints.</p>
     </main>

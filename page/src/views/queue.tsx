@@ -1,11 +1,11 @@
-/** The queue: every proposal that waits, over all files and agents, oldest first. */
+/** The queue: every pending proposal, over all files and agents, oldest first. */
 
 import { useComputed } from "@preact/signals";
 import type { Proposal } from "../api/wire";
 import type { App } from "../state/app";
 import { clock } from "../state/clock";
 import { ago, count } from "../text/format";
-import { below, splitPath, visible } from "../text/visible";
+import { relativePath, splitPath, visible } from "../text/visible";
 
 export function Queue({ app, choose }: { app: App; choose: (id: number) => void }) {
   const proposals = app.proposals.value;
@@ -22,22 +22,23 @@ export function Queue({ app, choose }: { app: App; choose: (id: number) => void 
   );
 }
 
-/** Proposals that went away while the person was writing in them. */
+/** Proposals that were closed while the person was editing them. */
 function KeptTexts({ app }: { app: App }) {
-  const { kept, selected } = app.table;
-  if (kept.value.length === 0) return null;
+  const { selected } = app.reviews;
+  const kept = app.reviews.kept.all.value;
+  if (kept.length === 0) return null;
   return (
     <>
       <h2 class="queue-title">Closed, your text is kept</h2>
       <ul class="queue-kept">
-        {kept.value.map(({ proposal }) => (
+        {kept.map(({ proposal }) => (
           <li key={proposal.id}>
             <button
               type="button"
               class="item"
               data-kept={proposal.id}
               aria-current={selected.value === proposal.id ? "true" : undefined}
-              onClick={() => app.table.showKept(proposal.id)}
+              onClick={() => app.reviews.showKept(proposal.id)}
             >
               <span class="item-name">
                 <bdi>{splitPath(proposal.path).name}</bdi>
@@ -57,8 +58,8 @@ interface ItemProps {
 }
 
 function Item({ app, proposal, choose }: ItemProps) {
-  const { folder, name } = splitPath(below(proposal.path, app.roots.value));
-  const selected = useComputed(() => app.table.selected.value === proposal.id).value;
+  const { folder, name } = splitPath(relativePath(proposal.path, app.roots.value));
+  const selected = useComputed(() => app.reviews.selected.value === proposal.id).value;
   return (
     <li>
       <button
@@ -72,21 +73,21 @@ function Item({ app, proposal, choose }: ItemProps) {
         <span class="item-name">
           <bdi>{name}</bdi>
         </span>
-        <span class="item-what">{whatOf(proposal)}</span>
+        <span class="item-what">{summaryOf(proposal)}</span>
         <span class="item-folder">
           <bdi>{folder}</bdi>
         </span>
         <span class="item-agent">
-          {visible(proposal.agent)} · {ago(proposal.opened_at, clock.value)}
+          {visible(proposal.agent)} · {ago(proposal.openedAt, clock.value)}
         </span>
       </button>
     </li>
   );
 }
 
-function whatOf({ terminal_only, new_file, hunks }: Proposal): string {
-  if (terminal_only !== undefined) return "terminal";
-  return new_file ? "new file" : count(hunks, "hunk");
+function summaryOf({ terminalOnly, newFile, hunks }: Proposal): string {
+  if (terminalOnly !== undefined) return "terminal";
+  return newFile ? "new file" : count(hunks, "hunk");
 }
 
 function scrollIntoView(element: Element | null): void {

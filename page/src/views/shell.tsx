@@ -1,14 +1,14 @@
 /** The frame around every view: name, navigation, connection, theme, help. */
 
 import type { ComponentChildren } from "preact";
-import { editor } from "../later";
-import type { App, View } from "../state/app";
+import { editorBundle } from "../load-editor";
+import type { App, Connection, View } from "../state/app";
 import { nextTheme, theme } from "../state/theme";
 import { splitPath, visible } from "../text/visible";
 import { Help } from "./help";
 import { LiveView } from "./live";
 import { Locked } from "./locked";
-import { Incomplete } from "./nothing";
+import { EditorUnavailable } from "./placeholders";
 import { ReviewView } from "./review";
 
 export function Shell({ app }: { app: App }) {
@@ -28,11 +28,11 @@ export function Shell({ app }: { app: App }) {
           </Tab>
           <Tab app={app} view="chat">
             Chat
-            <Count number={app.chat.waiting.value} words="waiting for you" />
+            <Count number={app.chat.waiting.value} words="pending" />
           </Tab>
         </nav>
         <span class="grow" />
-        <State app={app} />
+        <ConnectionState app={app} />
         <button
           type="button"
           class="button plain"
@@ -41,7 +41,7 @@ export function Shell({ app }: { app: App }) {
           title={`Theme: ${theme.value}`}
           onClick={nextTheme}
         >
-          <span class="half" />
+          <span class="theme-icon" />
           {{ auto: "Auto", light: "Light", dark: "Dark" }[theme.value]}
         </button>
         <button
@@ -58,13 +58,13 @@ export function Shell({ app }: { app: App }) {
         </button>
       </header>
       <Restarted app={app} />
-      <main class="stage" data-view={app.view.value} aria-busy={app.isEmpty.value}>
+      <main class="stage" data-view={app.view.value} aria-busy={app.isLoading.value}>
         {app.view.value === "review" && <ReviewView app={app} />}
         {app.view.value === "live" && <LiveView app={app} />}
         {app.view.value === "chat" && <Chat app={app} />}
       </main>
-      <p class="unheard" role="status" data-announce>
-        {app.said.value}
+      <p class="visually-hidden" role="status" data-announce>
+        {app.announcement.value}
       </p>
       <Help app={app} />
     </>
@@ -72,9 +72,9 @@ export function Shell({ app }: { app: App }) {
 }
 
 function Chat({ app }: { app: App }) {
-  const fetched = editor.value;
-  if (typeof fetched === "object") return <fetched.ChatView app={app} />;
-  return fetched === undefined ? null : <Incomplete />;
+  const bundle = editorBundle.value;
+  if (typeof bundle === "object") return <bundle.ChatView app={app} />;
+  return bundle === undefined ? null : <EditorUnavailable />;
 }
 
 function Folder({ app }: { app: App }) {
@@ -111,22 +111,25 @@ function Count({ number, words }: { number: number; words: string }) {
   return (
     <span class="count">
       {number}
-      <span class="unheard"> {words}</span>
+      <span class="visually-hidden"> {words}</span>
     </span>
   );
 }
 
-const STATES = {
+const CONNECTION_WORDS: Record<Connection, string> = {
   connecting: "connecting…",
-  live: "live",
+  live: "connected",
   reconnecting: "reconnecting…",
   locked: "locked",
 };
 
-function State({ app }: { app: App }) {
+function ConnectionState({ app }: { app: App }) {
+  const connection = app.connection.value;
+  // A companion that was stopped may be started again, so the page keeps trying to connect.
+  const isStopped = connection === "reconnecting" && app.stopped.value;
   return (
-    <span class="state" role="status" data-connection={app.connection.value}>
-      {STATES[app.connection.value]}
+    <span class="state" role="status" data-connection={connection}>
+      {isStopped ? "stopped" : CONNECTION_WORDS[connection]}
     </span>
   );
 }
@@ -135,7 +138,7 @@ function Restarted({ app }: { app: App }) {
   if (!app.restarted.value) return null;
   return (
     <p class="notice" data-notice="restarted">
-      <span>The companion was restarted. Everything here is up to date again.</span>
+      <span>The companion was restarted. This page is up to date again.</span>
       <button
         type="button"
         class="button small"

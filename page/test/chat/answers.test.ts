@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answersOf, choose, EMPTY, type Filled, write } from "../../src/chat/answers";
+import { answersOf, choose, EMPTY, type FormAnswer, write } from "../../src/chat/answers";
 import type { Question } from "../../src/chat/wire";
 
 const question = (several: boolean): Question => ({
@@ -11,7 +11,7 @@ const question = (several: boolean): Question => ({
   several,
 });
 
-type Act = (filled: Filled) => Filled;
+type Act = (filled: FormAnswer) => FormAnswer;
 const pick =
   (several: boolean, label: string, yes = true): Act =>
   (filled) =>

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Block, blockOf, blocksIn, type Inline } from "../../src/chat/markdown/blocks";
-import { Reader } from "../../src/chat/markdown/reader";
-import { safeTarget } from "../../src/chat/markdown/target";
+import { safeLinkTarget } from "../../src/chat/markdown/link-target";
+import { IncrementalParser } from "../../src/chat/markdown/parser";
 import { forEachCase } from "../cases";
 
-function blocks(text: string, reader = new Reader()): Block[] {
-  return Array.from(blocksIn(reader.read(text), text), ({ node }) => blockOf(node, text));
+function blocks(text: string, parser = new IncrementalParser()): Block[] {
+  return Array.from(blocksIn(parser.parse(text), text), ({ node }) => blockOf(node, text));
 }
 
 /** Blocks as one line each: what they are and what is in them. */
@@ -110,11 +110,11 @@ it("is read the same in pieces as at once", () => {
     "\r\n",
   ];
   forEachCase(100, (random) => {
-    const reader = new Reader();
+    const parser = new IncrementalParser();
     let text = "";
     for (let piece = 0; piece < 40; piece += 1) {
       text += random.pick(parts);
-      const grown = blocks(text, reader).map(shape);
+      const grown = blocks(text, parser).map(shape);
       expect(grown, JSON.stringify(text)).toEqual(blocks(text).map(shape));
     }
   });
@@ -155,6 +155,6 @@ describe("a link", () => {
     ["", undefined],
   ];
   it.each(cases)("to %j leads to %j", (target, expected) => {
-    expect(safeTarget(target)).toBe(expected);
+    expect(safeLinkTarget(target)).toBe(expected);
   });
 });

@@ -1,10 +1,15 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it } from "vitest";
 import { Transcript } from "../../src/chat/transcript";
-import type { Change, Entry } from "../../src/chat/wire";
+import type { Change, ChatEntry } from "../../src/chat/wire";
 import { forEachCase, type Random } from "../cases";
 
-const said = (id: number, text: string): Entry => ({ id, kind: "said", speaker: "agent", text });
+const said = (id: number, text: string): ChatEntry => ({
+  id,
+  kind: "said",
+  speaker: "agent",
+  text,
+});
 const put = (id: number, text: string): Change => ({ change: "put", entry: said(id, text) });
 
 /** What is shown, in the order in which it is shown. */
@@ -42,7 +47,7 @@ describe("a transcript", () => {
   it("shows the same after any changes as from the whole", () => {
     forEachCase(300, (random) => {
       const transcript = new Transcript();
-      const whole = new Map<number, Entry>();
+      const whole = new Map<number, ChatEntry>();
       let next = 1;
       for (let step = 0; step < 400; step += 1) next = take(random, transcript, whole, next);
       const other = new Transcript();
@@ -97,7 +102,7 @@ describe("a transcript", () => {
 function take(
   random: Random,
   transcript: Transcript,
-  whole: Map<number, Entry>,
+  whole: Map<number, ChatEntry>,
   next: number,
 ): number {
   const ids = [...whole.keys()];
@@ -123,6 +128,6 @@ function take(
   }
 }
 
-function textOf(entry: Entry | undefined): string {
+function textOf(entry: ChatEntry | undefined): string {
   return entry?.kind === "said" ? entry.text : "";
 }

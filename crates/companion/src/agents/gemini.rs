@@ -2,12 +2,12 @@
 
 use workbench::Traits;
 
-use super::{Dialect, Refusal};
+use super::{Dialect, RefusalStyle};
 
 pub(super) const DIALECT: Dialect = Dialect {
     // After a refused `openDiff` the edit fails even if the person allows it in the
     // terminal, and versions up to 0.5.5 wait for ever.
-    refusal: Refusal::Silence,
+    refusal: RefusalStyle::Silence,
     traits: Traits {
         // An accepted text of `""` is taken for "not edited": the proposal itself is written.
         takes_empty_text: false,

@@ -12,14 +12,14 @@ use workbench::{Agent, Traits};
 #[derive(Debug)]
 pub(crate) struct Dialect {
     /// How to say that a proposal cannot be shown, so that the edit is not lost.
-    pub(crate) refusal: Refusal,
+    pub(crate) refusal: RefusalStyle,
     /// What the agent can do with a decided text.
     pub(crate) traits: Traits,
 }
 
 /// What makes an agent fall back to its own terminal prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RefusalStyle {
     /// An error is understood: the agent asks in its terminal.
     Error,
     /// An error would lose the edit: success is answered, and the terminal prompt,
@@ -29,7 +29,7 @@ pub(crate) enum Refusal {
 
 /// An agent that we know nothing about is answered as the most fragile one is.
 const UNNAMED: Dialect = Dialect {
-    refusal: Refusal::Silence,
+    refusal: RefusalStyle::Silence,
     traits: Traits {
         takes_empty_text: false,
         takes_edited_text: true,

@@ -2,11 +2,11 @@
 
 use workbench::Traits;
 
-use super::{Dialect, Refusal};
+use super::{Dialect, RefusalStyle};
 
 pub(super) const DIALECT: Dialect = Dialect {
     // A refused `openDiff` falls back to the terminal prompt, and the edit works from there.
-    refusal: Refusal::Error,
+    refusal: RefusalStyle::Error,
     traits: Traits {
         // An accepted text of `""` is taken for "not edited": the proposal itself is written.
         takes_empty_text: false,

@@ -7,9 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use workbench::{Agent, ProposalId, SessionId, cut_utf16};
-
-use super::Why;
+use workbench::{Agent, Outcome, ProposalId, SessionId, cut_utf16};
 
 /// The oldest entries go beyond this.
 const ENTRIES: usize = 500;
@@ -19,30 +17,30 @@ const LONGEST_PATH: usize = 4_096;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LogEntry {
     /// Its number, from 1.
     pub number: u64,
     /// When, in unix milliseconds; for a context that went out several times, the last time.
     pub at: u64,
-    /// What.
-    pub what: Happening,
+    /// The event itself.
+    pub what: LogEvent,
     /// The number of the last change to the log when this was written.
     revision: u64,
 }
 
-/// What can happen.
+/// What an entry of the log says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
-    /// An agent came, or came back.
-    Connected(Peer),
+pub enum LogEvent {
+    /// An agent connected, or came back.
+    Connected(SessionRef),
     /// An agent left, or has not been heard of for too long.
-    Disconnected(Peer),
+    Disconnected(SessionRef),
     /// Agents were sent what is open.
-    Context(Sent),
+    Context(SentContext),
     /// An agent proposed an edit.
-    Proposed(Subject),
+    Proposed(ProposalRef),
     /// A proposal is over.
-    Ended(Subject, Why),
+    Ended(ProposalRef, Outcome),
     /// Agents are told nothing from here on.
     Paused,
     /// Agents are told again.
@@ -51,18 +49,18 @@ pub enum Happening {
 
 /// An agent in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Peer {
-    /// Which agent.
+pub struct SessionRef {
+    /// The agent.
     pub agent: Agent,
-    /// Which session of it.
+    /// Its session.
     pub session: SessionId,
 }
 
 /// A proposal, as far as the log remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
-    /// Whose it is.
-    pub peer: Peer,
+pub struct ProposalRef {
+    /// Who proposed it.
+    pub peer: SessionRef,
     /// Its number.
     pub proposal: ProposalId,
     /// The path as the agent sent it, cut if it is very long.
@@ -71,9 +69,9 @@ pub struct Subject {
 
 /// A context that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentContext {
     /// Who got it; nobody in particular if everybody did.
-    pub to: Option<Peer>,
+    pub to: Option<SessionRef>,
     /// How many files it names.
     pub files: usize,
     /// How many bytes were sent to each.
@@ -82,10 +80,10 @@ pub struct Sent {
     pub times: usize,
 }
 
-impl From<&workbench::Proposal> for Subject {
-    fn from(proposal: &workbench::Proposal) -> Subject {
-        Subject {
-            peer: Peer {
+impl From<&workbench::Proposal> for ProposalRef {
+    fn from(proposal: &workbench::Proposal) -> ProposalRef {
+        ProposalRef {
+            peer: SessionRef {
                 agent: proposal.agent,
                 session: proposal.session.clone(),
             },
@@ -114,14 +112,14 @@ impl Revision {
 /// The newest entries.
 #[derive(Debug, Default)]
 pub struct Log {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<LogEntry>,
     number: u64,
     revision: Revision,
 }
 
 impl Log {
     /// All entries, newest last.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &LogEntry> {
         self.entries.iter()
     }
 
@@ -131,7 +129,7 @@ impl Log {
     }
 
     /// What was written or written again after that change, newest last.
-    pub fn since(&self, revision: u64) -> impl Iterator<Item = &Entry> {
+    pub fn since(&self, revision: u64) -> impl Iterator<Item = &LogEntry> {
         // Only the newest entry is ever written again, so these are at the end.
         let old = self
             .entries
@@ -139,13 +137,13 @@ impl Log {
         self.entries.range(old..)
     }
 
-    pub(super) fn write(&mut self, at: u64, what: Happening) {
+    pub(super) fn write(&mut self, at: u64, what: LogEvent) {
         let revision = self.revision.next();
         self.number += 1;
         if self.entries.len() == ENTRIES {
             self.entries.pop_front();
         }
-        self.entries.push_back(Entry {
+        self.entries.push_back(LogEntry {
             number: self.number,
             at,
             what,
@@ -155,21 +153,21 @@ impl Log {
 
     /// A context went out. With `again` it says nearly the same as the one before and is one
     /// entry with it, if nothing happened in between.
-    pub(super) fn write_context(&mut self, at: u64, sent: Sent, again: bool) {
+    pub(super) fn write_context(&mut self, at: u64, sent: SentContext, again: bool) {
         if again
             && let Some(newest) = self.entries.back_mut()
-            && let Happening::Context(before) = &mut newest.what
+            && let LogEvent::Context(before) = &mut newest.what
             && before.to == sent.to
         {
             newest.at = at;
             newest.revision = self.revision.next();
-            *before = Sent {
+            *before = SentContext {
                 times: before.times.saturating_add(1),
                 ..sent
             };
             return;
         }
-        self.write(at, Happening::Context(sent));
+        self.write(at, LogEvent::Context(sent));
     }
 }
 
@@ -177,8 +175,8 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn sent(bytes: usize) -> Sent {
-        Sent {
+    fn sent(bytes: usize) -> SentContext {
+        SentContext {
             to: None,
             files: 1,
             bytes,
@@ -187,9 +185,9 @@ mod tests {
     }
 
     /// The log as `number@time times`, of contexts, or `number@time -`.
-    fn told<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<String> {
+    fn told<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Vec<String> {
         let told = entries.map(|entry| match &entry.what {
-            Happening::Context(sent) => format!("{}@{} {}", entry.number, entry.at, sent.times),
+            LogEvent::Context(sent) => format!("{}@{} {}", entry.number, entry.at, sent.times),
             _ => format!("{}@{} -", entry.number, entry.at),
         });
         told.collect()
@@ -201,7 +199,7 @@ mod tests {
         log.write_context(1, sent(10), true);
         log.write_context(2, sent(11), true);
         log.write_context(3, sent(12), false);
-        log.write(4, Happening::Paused);
+        log.write(4, LogEvent::Paused);
         log.write_context(5, sent(13), true);
         assert_eq!(told(log.entries()), ["1@2 2", "2@3 1", "3@4 -", "4@5 1"]);
     }
@@ -209,13 +207,13 @@ mod tests {
     #[test]
     fn a_reader_gets_what_is_new_and_what_was_written_again() {
         let mut log = Log::default();
-        log.write(1, Happening::Paused);
+        log.write(1, LogEvent::Paused);
         log.write_context(2, sent(1), false);
         let seen = log.revision().get();
         assert_eq!(told(log.since(seen)), [""; 0]);
         log.write_context(3, sent(1), true);
         assert_eq!(told(log.since(seen)), ["2@3 2"]);
-        log.write(4, Happening::Resumed);
+        log.write(4, LogEvent::Resumed);
         assert_eq!(told(log.since(seen)), ["2@3 2", "3@4 -"]);
         assert_eq!(told(log.since(0)).len(), 3);
     }
@@ -224,7 +222,7 @@ mod tests {
     fn the_oldest_entries_go() {
         let mut log = Log::default();
         for at in 0..600 {
-            log.write(at, Happening::Paused);
+            log.write(at, LogEvent::Paused);
         }
         assert_eq!(log.entries().count(), ENTRIES);
         assert_eq!(log.entries().next().unwrap().number, 101);

@@ -1,31 +1,40 @@
 //! The desk: the one task that owns the workbench, the proposals and the sessions.
 //!
-//! Everybody else holds a [`Desk`], which is a channel to that task. A question is a
-//! function that runs on the owner's side with the [`State`] in its hands; so every
-//! operation is plain synchronous code, happens alone, and can be tested without a task.
+//! Everybody else holds a [`Desk`], which is a channel to that task. A request is a
+//! function that runs on the owner's task with the [`State`]; so every operation is plain
+//! synchronous code, runs alone, and can be tested without a task.
+//!
+//! The channel is bounded: whoever asks faster than the owner works waits for room. The
+//! streams to agents never ask anything. What they have to say when they are dropped, and
+//! cannot wait, they leave in their session's mailbox, where it takes a fixed amount of
+//! room, and the owner collects it before its next job.
 
+mod known_files;
 mod log;
 mod state;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
-use workbench::{ProposalId, Workbench};
+use workbench::{Context, Outcome, ProposalId, Workbench};
 
-pub use log::{Entry, Happening, Log, Peer, Revision, Sent, Subject};
+pub use log::{Log, LogEntry, LogEvent, ProposalRef, Revision, SentContext, SessionRef};
 pub(crate) use state::Withdrawn;
-pub use state::{Answered, SessionView, State, Status};
+pub use state::{AgentClient, AgentSession, Dispatched, ProposeError, State, Status};
 
 use crate::journal::{Journal, Saved};
 use crate::limits::Limits;
+use known_files::Looking;
 
 /// How often sessions without a peer and files deleted behind our back are looked for.
 const ROUND: Duration = Duration::from_secs(1);
 
 /// Events that a slow front end may be behind before it has to look at the whole list again.
 const EVENTS: usize = 1024;
+
+/// Jobs that may wait for the owner; whoever brings one more waits.
+const JOBS: usize = 256;
 
 /// What front ends (an editor, a page) want to hear about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +44,7 @@ pub enum Event {
     /// The person changed the text of a proposal.
     Drafted(ProposalId),
     /// A proposal is over; whoever shows it closes it.
-    Closed(ProposalId, Why),
+    Closed(ProposalId, Outcome),
     /// A verdict has reached its agent.
     Delivered(ProposalId),
     /// An agent came or went.
@@ -46,50 +55,38 @@ pub enum Event {
     HeldBackChanged,
 }
 
-/// How a proposal ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The person accepted it, perhaps edited.
-    Accepted,
-    /// The person rejected it.
-    Rejected,
-    /// The agent took it back, usually because the person answered in the terminal.
-    Withdrawn,
-    /// The agent proposed something else for the same file.
-    Replaced,
-    /// The agent is gone.
-    Orphaned,
-}
-
 /// Asks a front end what the text of a proposal that it shows is by now, because the agent takes
 /// the proposal back. The front end stops showing it.
 #[derive(Debug)]
-pub struct Question {
+pub struct DraftQuery {
     /// Which proposal.
     pub proposal: ProposalId,
-    /// Where to say it; dropped if the front end does not know.
-    pub answer: oneshot::Sender<String>,
+    /// Where to send the text; dropped if the front end does not know it.
+    pub reply: oneshot::Sender<String>,
 }
 
-/// The way to a front end that shows a proposal.
-pub type Viewer = mpsc::Sender<Question>;
+/// The channel to a front end that shows a proposal and knows its text.
+pub type DraftSource = mpsc::Sender<DraftQuery>;
 
-/// The context that agents were sent last, ready to be sent again.
+/// The context that agents were sent last.
 #[derive(Clone, Debug)]
 pub struct Published {
     /// What it says.
-    pub context: workbench::Context,
+    pub context: Context,
     /// Since when it is so, in unix milliseconds; absent until something was open.
     pub at: Option<u64>,
-    /// The notification that says it.
-    pub(crate) frame: Bytes,
+    /// How many bytes went to each agent.
+    pub bytes: usize,
 }
 
-impl Published {
-    /// How many bytes go to each agent.
-    pub fn size(&self) -> usize {
-        self.frame.len()
-    }
+/// Where contexts go: the transport that speaks to the agents.
+///
+/// The desk says what agents may know; how that is written, and how it reaches every stream,
+/// is the transport's business.
+pub trait ContextSink: Send {
+    /// Makes `context` the one that every stream sends, and returns how many bytes each gets.
+    /// It runs on the owner's task, so it must not wait.
+    fn publish(&mut self, context: &Context) -> usize;
 }
 
 /// The desk is no longer there; the program is about to end.
@@ -99,10 +96,20 @@ pub struct Gone;
 
 type Job = Box<dyn FnOnce(&mut State) + Send>;
 
+/// What a desk starts with.
+struct Setup {
+    workbench: Workbench,
+    saved: Saved,
+    journal: Journal,
+    limits: Limits,
+    sink: Box<dyn ContextSink>,
+    looking: Looking,
+}
+
 /// A handle to the owner of all state. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Desk {
-    jobs: mpsc::UnboundedSender<Job>,
+    jobs: mpsc::Sender<Job>,
     context: watch::Receiver<Published>,
     events: broadcast::WeakSender<Event>,
     log: Revision,
@@ -111,13 +118,31 @@ pub struct Desk {
 impl Desk {
     /// Sets up the owner's task with what an earlier run left behind.
     ///
-    /// The task ends when all handles are gone.
-    pub fn start(workbench: Workbench, saved: Saved, journal: Journal, limits: Limits) -> Desk {
-        let (jobs, inbox) = mpsc::unbounded_channel();
+    /// Contexts go to `sink`. The task ends when all handles are gone.
+    pub fn start(
+        workbench: Workbench,
+        saved: Saved,
+        journal: Journal,
+        limits: Limits,
+        sink: impl ContextSink + 'static,
+    ) -> Desk {
+        let setup = Setup {
+            workbench,
+            saved,
+            journal,
+            limits,
+            sink: Box::new(sink),
+            looking: Looking::default(),
+        };
+        Desk::start_with(setup)
+    }
+
+    fn start_with(setup: Setup) -> Desk {
+        let (jobs, inbox) = mpsc::channel(JOBS);
         let (events, _) = broadcast::channel(EVENTS);
         let weak = events.downgrade();
-        let debounce = limits.debounce;
-        let (state, context) = State::new(workbench, saved, journal, limits, events);
+        let debounce = setup.limits.debounce;
+        let (state, context) = State::new(setup, events);
         let log = state.log().revision().clone();
         tokio::spawn(own(state, inbox, debounce));
         Desk {
@@ -128,23 +153,26 @@ impl Desk {
         }
     }
 
-    /// Runs `question` on the owner's side and returns its answer.
+    /// Runs `request` on the owner's task and returns its result. Waits for room in the
+    /// channel; dropped before there is room, the request never runs.
     pub async fn ask<R: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut State) -> R + Send + 'static,
+        request: impl FnOnce(&mut State) -> R + Send + 'static,
     ) -> Result<R, Gone> {
-        let (answer, answered) = oneshot::channel();
+        let (reply, replied) = oneshot::channel();
         self.tell(move |state| {
-            // Nobody waits for the answer any more if the asking request was cancelled.
-            let _ = answer.send(question(state));
-        });
-        answered.await.map_err(|_| Gone)
+            // Nobody waits for the result any more if the caller was cancelled.
+            let _ = reply.send(request(state));
+        })
+        .await;
+        replied.await.map_err(|_| Gone)
     }
 
-    /// Runs `statement` on the owner's side, some time soon.
-    pub fn tell(&self, statement: impl FnOnce(&mut State) + Send + 'static) {
+    /// Runs `job` on the owner's task, soon. Returns when there was room for it in the
+    /// channel, which keeps the jobs of one caller in order.
+    pub async fn tell(&self, job: impl FnOnce(&mut State) + Send + 'static) {
         // The channel is closed only while the program ends, and then nothing matters any more.
-        let _ = self.jobs.send(Box::new(statement));
+        let _ = self.jobs.send(Box::new(job)).await;
     }
 
     /// The context as agents see it, now and whenever it changes.
@@ -170,7 +198,11 @@ impl Desk {
 ///
 /// The first change after a pause goes out at once, further ones when the time is up,
 /// also while changes keep coming, and the last one always.
-async fn own(mut state: State, mut inbox: mpsc::UnboundedReceiver<Job>, debounce: Duration) {
+///
+/// The order of the branches matters: what streams report is known before the next job runs,
+/// and no number of jobs keeps a round from being made.
+async fn own(mut state: State, mut inbox: mpsc::Receiver<Job>, debounce: Duration) {
+    let (reports, looks) = (state.reports(), state.looks());
     let mut publish_at = Instant::now();
     let mut round = tokio::time::interval(ROUND);
     round.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -180,12 +212,27 @@ async fn own(mut state: State, mut inbox: mpsc::UnboundedReceiver<Job>, debounce
             publish_at = Instant::now() + debounce;
         }
         tokio::select! {
+            biased;
+            () = reports.notified() => state.collect_reports(),
+            () = looks.notified() => state.collect_looks(),
+            _ = round.tick() => state.make_round(),
+            () = tokio::time::sleep_until(publish_at), if state.is_stale() => {}
+            () = wait_until(state.waits_until()) => state.look_is_overdue(),
             job = inbox.recv() => match job {
                 Some(job) => job(&mut state),
                 None => return,
             },
-            () = tokio::time::sleep_until(publish_at), if state.is_stale() => {}
-            _ = round.tick() => state.make_round(),
         }
     }
 }
+
+/// Resolves at that time, or never.
+async fn wait_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,44 +1,53 @@
-//! What the desk's owner holds, and every operation on it: proposals and their ends here, the
-//! rest in rooms of its own.
+//! What the desk's owner holds, and every operation on it. Proposals of agents are here;
+//! sessions, the context, and proposals without a session are in modules of their own.
 
-mod asking;
+mod context;
+mod direct_proposals;
 mod sessions;
-mod telling;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{Notify, broadcast, oneshot, watch};
 use workbench::{
-    Agent, Ask, Decision, Focus, HeldBack, Place, Proposal, ProposalId, Proposals, Refusal,
-    SessionId, Standing, Texts, Verdict, Workbench,
+    AbsenceRule, Agent, Ask, Decision, Focus, HeldBack, Outcome, Place, Proposal, ProposalId,
+    Proposals, Refusal, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
-pub use sessions::SessionView;
+pub use sessions::{AgentClient, AgentSession};
 
-use super::{Event, Happening, Log, Peer, Published, Sent, Subject, Viewer, Why};
+use super::known_files::KnownFiles;
+use super::{
+    ContextSink, DraftSource, Event, Log, LogEvent, ProposalRef, Published, SentContext,
+    SessionRef, Setup,
+};
 use crate::agents::dialect;
 use crate::journal::{Journal, Receipt, Saved, SavedVerdict};
 use crate::limits::Limits;
-use crate::mailbox::Letter;
-use crate::mcp::ide;
-use sessions::Session;
+use crate::mailbox::{Letter, Mailbox};
+use sessions::SessionState;
 
 /// All state of a companion.
 pub struct State {
     workbench: Workbench,
     proposals: Proposals,
-    sessions: HashMap<SessionId, Session>,
-    /// Who waits for a verdict without being an agent's session.
-    askers: HashMap<ProposalId, oneshot::Sender<Verdict>>,
-    /// Front ends that show a proposal and know what its text is by now.
-    viewers: HashMap<ProposalId, Viewer>,
-    /// Whether agents are told nothing for the time being.
+    sessions: HashMap<SessionId, SessionState>,
+    /// Notified when a stream has left a report in the mailbox of its session.
+    reports: Arc<Notify>,
+    /// Proposals without a session, and where their verdicts go.
+    direct_waiters: HashMap<ProposalId, oneshot::Sender<Verdict>>,
+    /// Front ends that show a proposal and know its current text.
+    draft_sources: HashMap<ProposalId, DraftSource>,
+    /// Whether the person has stopped the context.
     paused: bool,
     /// Whether the context may differ from what was published last.
     stale: bool,
-    /// The pause, and the count of changes in what is held back, that were told last.
+    /// Which of the open files exist.
+    files: KnownFiles,
+    sink: Box<dyn ContextSink>,
+    /// Whether it was paused, and how often what is held back had changed, at the last
+    /// publication. Front ends are told when either differs.
     told: (bool, u64),
     log: Log,
     published: watch::Sender<Published>,
@@ -47,11 +56,11 @@ pub struct State {
     limits: Limits,
 }
 
-/// The whole situation at one moment.
+/// A snapshot of everything a front end shows.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Who is connected, oldest first.
-    pub sessions: Vec<SessionView>,
+    pub sessions: Vec<AgentSession>,
     /// What is pending, oldest first.
     pub proposals: Vec<Proposal>,
     /// What privacy keeps from the agents.
@@ -60,9 +69,9 @@ pub struct Status {
     pub context: workbench::Context,
 }
 
-/// A decision was made and is on its way.
+/// A decision was made and its verdict is on its way to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct Dispatched {
     /// Which agent it goes to.
     pub agent: Agent,
     /// Whether the agent has a stream open to receive it right now.
@@ -74,8 +83,8 @@ pub struct Answered {
 pub(crate) enum Withdrawn {
     /// A proposal that was pending.
     Proposal(Box<Proposal>),
-    /// A text that the person had accepted, before the agent heard of it.
-    Accepted(Arc<str>),
+    /// A verdict that the agent had not received yet.
+    Decided(Arc<Verdict>),
 }
 
 impl Withdrawn {
@@ -86,46 +95,61 @@ impl Withdrawn {
                 Standing::Open => Some(proposal.current()),
                 Standing::TerminalOnly(_) => None,
             },
-            Withdrawn::Accepted(text) => Some(text),
+            Withdrawn::Decided(verdict) => verdict.text(),
         }
     }
 }
 
-/// There are too many of something.
+/// Why an agent cannot have a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TooMany {
+pub(crate) enum OpenSessionError {
     #[error("too many agents are connected; end one of them or wait a minute")]
-    Sessions,
-    #[error("too many proposals of this agent are pending; decide some of them first")]
-    Proposals,
-    #[error("this session has ended")]
-    SessionGone,
+    TooMany,
     #[error("the system gives no random numbers")]
     NoRandomness,
 }
 
+/// Why an edit cannot be proposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProposeError {
+    /// As many as one agent may have are pending.
+    #[error("too many proposals of this agent are pending; decide some of them first")]
+    TooMany,
+    /// There is no such session any more.
+    #[error("this session has ended")]
+    SessionEnded,
+}
+
 impl State {
     pub(super) fn new(
-        workbench: Workbench,
-        saved: Saved,
-        journal: Journal,
-        limits: Limits,
+        setup: Setup,
         events: broadcast::Sender<Event>,
     ) -> (State, watch::Receiver<Published>) {
-        let empty = workbench::Context::default();
+        let Setup {
+            workbench,
+            saved,
+            journal,
+            limits,
+            mut sink,
+            looking,
+        } = setup;
+        let context = workbench::Context::default();
         let (published, watching) = watch::channel(Published {
-            frame: ide::context_frame(&empty),
-            context: empty,
+            bytes: sink.publish(&context),
+            context,
             at: None,
         });
         let mut state = State {
             workbench,
             proposals: Proposals::new(1),
             sessions: HashMap::new(),
-            askers: HashMap::new(),
-            viewers: HashMap::new(),
+            reports: Arc::default(),
+            direct_waiters: HashMap::new(),
+            draft_sources: HashMap::new(),
             paused: false,
             stale: true,
+            files: KnownFiles::new(looking),
+            sink,
             told: (false, 0),
             log: Log::default(),
             published,
@@ -137,18 +161,18 @@ impl State {
         (state, watching)
     }
 
-    /// Takes up where an earlier run stopped. What belongs to no session any more is dropped.
+    /// Restores what an earlier run left. What belongs to no session any more is dropped.
     fn restore(&mut self, saved: Saved) {
         self.proposals = Proposals::new(saved.next_proposal.max(1));
         for session in saved.sessions {
             let id = SessionId::new(session.id.as_str());
             self.sessions.insert(
                 id,
-                Session {
+                SessionState {
                     agent: session.agent,
-                    client: session.client,
+                    client: session.client.into(),
                     opened_at: session.opened_at,
-                    mailbox: Arc::default(),
+                    mailbox: Arc::new(Mailbox::new(self.reports.clone())),
                     seen: Instant::now(),
                     here: false,
                 },
@@ -166,9 +190,11 @@ impl State {
         for verdict in saved.verdicts {
             let id = ProposalId::new(verdict.proposal);
             match self.sessions.get(&SessionId::new(verdict.session.as_str())) {
-                Some(session) => session
-                    .mailbox
-                    .post(letter(id, &verdict.path, verdict.verdict())),
+                Some(session) => {
+                    let path = verdict.path.as_str();
+                    let letter = Letter::new(id, path, verdict.verdict());
+                    session.mailbox.post(letter);
+                }
                 None => self.journal.remove(id),
             }
         }
@@ -178,21 +204,25 @@ impl State {
         self.journal.forget_documents();
     }
 
-    /// From now on `viewer` knows the text of this proposal.
-    pub fn set_viewer(&mut self, id: ProposalId, viewer: Viewer) {
+    /// From now on `source` knows the text of this proposal.
+    pub fn set_draft_source(&mut self, id: ProposalId, source: DraftSource) {
         if self.proposals.get(id).is_some() {
-            self.viewers.insert(id, viewer);
+            self.draft_sources.insert(id, source);
         }
     }
 
-    /// Who knows the text of what the session proposed for `path`.
-    pub(crate) fn viewer(&self, session: &SessionId, path: &str) -> Option<(ProposalId, Viewer)> {
+    /// The front end that knows the text of what the session proposed for `path`.
+    pub(crate) fn draft_source(
+        &self,
+        session: &SessionId,
+        path: &str,
+    ) -> Option<(ProposalId, DraftSource)> {
         let mut proposals = self.proposals.iter();
         let found = proposals.find(|it| it.session == *session && it.path == path)?;
-        Some((found.id, self.viewers.get(&found.id)?.clone()))
+        Some((found.id, self.draft_sources.get(&found.id)?.clone()))
     }
 
-    /// Everything at once.
+    /// A snapshot of everything.
     pub fn status(&self) -> Status {
         Status {
             sessions: self.sessions(),
@@ -200,6 +230,11 @@ impl State {
             held_back: self.workbench.held_back(),
             context: self.published.borrow().context.clone(),
         }
+    }
+
+    /// What is pending, oldest first.
+    pub fn proposals(&self) -> impl Iterator<Item = &Proposal> {
+        self.proposals.iter()
     }
 
     /// The proposal with this number, if it is still pending.
@@ -210,61 +245,59 @@ impl State {
     /// What the person typed into a proposal so far, so that an agent that takes it back gets that text.
     pub fn set_draft(&mut self, id: ProposalId, text: String) -> Result<(), Refusal> {
         self.proposals.set_draft(id, text)?;
-        self.say(Event::Drafted(id));
+        self.emit(Event::Drafted(id));
         Ok(())
     }
 
-    /// What happened.
+    /// The log of what happened.
     pub fn log(&self) -> &Log {
         &self.log
     }
 
     /// The person decided. The verdict goes to the session that asked, and to no other.
-    pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Answered, Refusal> {
+    pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Dispatched, Refusal> {
         let decided = self.proposals.decide(id, decision)?;
         let (proposal, verdict) = (decided.proposal, decided.verdict);
-        let why = match verdict {
-            Verdict::Accepted { .. } => Why::Accepted,
-            Verdict::Rejected => Why::Rejected,
-        };
-        let mut answered = Answered {
+        let outcome = verdict.outcome();
+        let mut dispatched = Dispatched {
             agent: proposal.agent,
             streaming: false,
         };
-        if let Some(asker) = self.askers.remove(&id) {
-            answered.streaming = asker.send(verdict).is_ok();
+        if let Some(asker) = self.direct_waiters.remove(&id) {
+            dispatched.streaming = asker.send(verdict).is_ok();
         } else if let Some(session) = self.sessions.get(&proposal.session) {
-            answered.streaming = session.mailbox.is_connected();
+            dispatched.streaming = session.mailbox.is_connected();
             self.journal
                 .save_verdict(SavedVerdict::new(&proposal, &verdict));
-            session.mailbox.post(letter(id, &proposal.path, verdict));
+            session
+                .mailbox
+                .post(Letter::new(id, proposal.path.as_str(), verdict));
         }
-        self.close(&proposal, why);
-        Ok(answered)
+        self.close(&proposal, outcome);
+        Ok(dispatched)
     }
 
-    pub(crate) fn delivered(&mut self, proposal: ProposalId) {
-        self.journal.remove(proposal);
-        self.say(Event::Delivered(proposal));
-    }
-
-    pub(crate) fn open_proposal(
+    /// An agent proposes an edit in its session.
+    pub(crate) fn propose_for_session(
         &mut self,
         session_id: &SessionId,
         path: String,
         texts: Texts,
         standing: Standing,
-    ) -> Result<ProposalId, TooMany> {
-        let session = self.sessions.get(session_id).ok_or(TooMany::SessionGone)?;
+    ) -> Result<ProposalId, ProposeError> {
+        let session = self
+            .sessions
+            .get(session_id)
+            .ok_or(ProposeError::SessionEnded)?;
         let pending = self
             .proposals
             .iter()
             .filter(|other| other.session == *session_id && other.path != path);
         if pending.count() >= self.limits.proposals_per_session {
-            return Err(TooMany::Proposals);
+            return Err(ProposeError::TooMany);
         }
         let (agent, mailbox) = (session.agent, session.mailbox.clone());
-        for stale in mailbox.revoke(&path) {
+        for stale in mailbox.discard(&path) {
             self.journal.remove(stale.proposal);
         }
         let ask = Ask {
@@ -275,63 +308,71 @@ impl State {
             standing,
             traits: dialect(agent).traits,
         };
-        let opened = self.proposals.open(ask, now());
+        let opened = self.proposals.propose(ask, now());
         mailbox.expect(opened.id);
         if let Some(replaced) = opened.replaced {
             mailbox.forget(replaced.id);
             self.journal.remove(replaced.id);
-            self.close(&replaced, Why::Replaced);
+            self.close(&replaced, Outcome::Replaced);
         }
         if let Some(proposal) = self.proposals.get(opened.id) {
             tracing::info!(%agent, id = %opened.id, "an agent proposes an edit");
             self.journal.save_proposal(proposal.clone());
-            self.log.write(now(), Happening::Proposed(proposal.into()));
-            // With the sessions goes the counter: a number is never used twice.
+            self.log.write(now(), LogEvent::Proposed(proposal.into()));
+            // The file of the sessions also holds the counter: a number is never used twice.
             self.save_sessions();
         }
-        self.say(Event::Opened(opened.id));
+        self.emit(Event::Opened(opened.id));
         Ok(opened.id)
     }
 
     /// The agent takes a proposal back and wants the text as it stands now, if there is one.
-    pub(crate) fn withdraw(&mut self, session_id: &SessionId, path: &str) -> Option<Withdrawn> {
+    pub(crate) fn withdraw_for_session(
+        &mut self,
+        session_id: &SessionId,
+        path: &str,
+    ) -> Option<Withdrawn> {
         let mailbox = self.sessions.get(session_id)?.mailbox.clone();
-        if let Some(proposal) = self.proposals.withdraw(session_id, path) {
+        if let Some(proposal) = self.proposals.withdraw_path(session_id, path) {
             mailbox.forget(proposal.id);
             self.journal.remove(proposal.id);
-            self.close(&proposal, Why::Withdrawn);
+            self.close(&proposal, Outcome::Withdrawn);
             return Some(Withdrawn::Proposal(Box::new(proposal)));
         }
-        // The person had decided, but the agent asks before it heard of it: it gets what was accepted.
-        let mut accepted = None;
-        for letter in mailbox.revoke(path) {
+        // The person has decided, but the verdict has not arrived: the agent gets its text here.
+        let mut decided = None;
+        for letter in mailbox.discard(path) {
             self.journal.remove(letter.proposal);
-            accepted = letter.accepted;
+            decided = Some(letter.verdict);
         }
-        accepted.map(Withdrawn::Accepted)
+        decided.map(Withdrawn::Decided)
     }
 
     /// Ends sessions that are gone, and looks again at the files that were open.
     pub(super) fn make_round(&mut self) {
+        self.collect_reports();
         self.end_the_absent();
-        self.stale |= self.workbench.documents().next().is_some();
+        self.files.refresh();
+        self.collect_looks();
     }
 
-    /// Says when all that has happened so far would survive a crash. What a peer or a person is
-    /// told has happened should have such a receipt behind it.
+    /// Resolves when all that has happened so far would survive a crash. Wait for it before a
+    /// peer or a person is told that something has happened.
     pub fn receipt(&self) -> Receipt {
         self.journal.receipt()
     }
 
-    /// Returns when everything that a later run needs is on disk.
+    /// Writes what a later run needs; the receipt says when it is on disk.
     ///
     /// What is open is written down only for a run that follows at once; a later one would
     /// show agents files that the person has long left.
-    pub fn settle(&mut self, returning: bool) {
+    pub fn persist(&mut self, returning: bool) -> Receipt {
+        // A verdict that has left must not be sent again by the next run.
+        self.collect_reports();
         if returning {
             self.save_documents();
         }
-        self.journal.flush();
+        self.receipt()
     }
 
     fn save_documents(&mut self) {
@@ -352,35 +393,21 @@ impl State {
     }
 
     /// A proposal is over.
-    fn close(&mut self, proposal: &Proposal, why: Why) {
-        self.write(Happening::Ended(Subject::from(proposal), why));
-        self.say(Event::Closed(proposal.id, why));
+    fn close(&mut self, proposal: &Proposal, outcome: Outcome) {
+        self.write(LogEvent::Ended(ProposalRef::from(proposal), outcome));
+        self.emit(Event::Closed(proposal.id, outcome));
     }
 
-    fn write(&mut self, what: Happening) {
+    fn write(&mut self, what: LogEvent) {
         self.log.write(now(), what);
     }
 
-    fn say(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         if let Event::Closed(id, _) = event {
-            self.viewers.remove(&id);
+            self.draft_sources.remove(&id);
         }
         // An error means that nobody listens, which is the normal case without a front end.
         let _ = self.events.send(event);
-    }
-}
-
-fn letter(proposal: ProposalId, path: &str, verdict: Verdict) -> Letter {
-    let frame = ide::verdict_frame(path, &verdict);
-    let accepted = match verdict {
-        Verdict::Accepted { text, .. } => Some(text.into()),
-        Verdict::Rejected => None,
-    };
-    Letter {
-        proposal,
-        path: path.into(),
-        accepted,
-        frame,
     }
 }
 

@@ -1,21 +1,24 @@
 //! What a companion has to remember if it is started again: sessions, pending proposals,
 //! verdicts that have not been delivered.
 //!
-//! Each thing is one private file, written behind the owner's back by a thread of its own,
-//! newest version first and only: a slow disk delays nobody and fills no queue. The files
-//! protect against the end of the process, not of the machine, so nothing is synced.
+//! Each thing is one private file. A thread of its own writes them, so that a slow disk delays
+//! nobody. Its queue holds one entry per file, the newest, so it cannot grow with the number of
+//! changes. The files protect against the end of the process, not of the machine, so nothing is
+//! synced.
 
 mod saved;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use serde::Deserialize;
 use tokio::sync::watch;
 use workbench::{Focus, Proposal, ProposalId};
 
 pub use saved::Saved;
+#[cfg(test)]
+use saved::SavedClient;
 use saved::{SavedDocument, SavedProposal, SavedSessions};
 pub(crate) use saved::{SavedSession, SavedVerdict};
 
@@ -24,18 +27,18 @@ const DOCUMENTS: &str = "documents.json";
 /// No file of ours can be larger: two texts at the largest size, escaped.
 const LARGEST: u64 = 1 << 30;
 
-/// Where the desk writes down what must survive.
+/// Where the desk writes what has to survive the process.
 #[derive(Debug)]
 pub struct Journal {
     writer: Option<Arc<Writer>>,
 }
 
-/// Says when everything that was written down before it was taken is on disk.
+/// Says when everything that was queued before the receipt was taken is on disk.
 #[derive(Debug)]
 pub struct Receipt(Option<(u64, watch::Receiver<u64>)>);
 
 impl Receipt {
-    /// Resolves when it is; at once if nothing is written down at all.
+    /// Resolves when it is on disk; at once if the journal writes nothing at all.
     pub async fn written(self) {
         if let Some((number, mut done)) = self.0 {
             // An error means that the journal is closed, and it writes everything before that.
@@ -47,24 +50,24 @@ impl Receipt {
 #[derive(Debug)]
 struct Writer {
     folder: PathBuf,
-    /// The number of the last wish that has been fulfilled with all before it.
+    /// The number of the last write that is done, with all before it.
     done: watch::Sender<u64>,
-    work: Mutex<Work>,
+    work: Mutex<WriteQueue>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Work {
-    /// The newest wish for each file; `None` wishes it away.
-    wishes: BTreeMap<String, Option<Entry>>,
-    /// How many wishes there have been.
-    wished: u64,
+struct WriteQueue {
+    /// The newest contents of each file that has to be written; `None` removes the file.
+    writes: BTreeMap<String, Option<FileContents>>,
+    /// How many writes were ever queued.
+    queued: u64,
     writing: bool,
     closed: bool,
 }
 
 #[derive(Debug)]
-enum Entry {
+enum FileContents {
     Sessions(Vec<SavedSession>, u64),
     Proposal(Box<Proposal>),
     Verdict(SavedVerdict),
@@ -72,7 +75,7 @@ enum Entry {
 }
 
 impl Journal {
-    /// A journal that remembers nothing.
+    /// A journal that writes nothing.
     pub fn none() -> Journal {
         Journal { writer: None }
     }
@@ -87,7 +90,7 @@ impl Journal {
         });
         std::thread::Builder::new().name("journal".into()).spawn({
             let writer = writer.clone();
-            move || writer.write_down()
+            move || writer.write_all()
         })?;
         Ok(Journal {
             writer: Some(writer),
@@ -135,60 +138,57 @@ impl Journal {
     }
 
     pub(crate) fn save_sessions(&self, sessions: Vec<SavedSession>, next_proposal: u64) {
-        self.wish(
+        self.enqueue(
             SESSIONS.into(),
-            Some(Entry::Sessions(sessions, next_proposal)),
+            Some(FileContents::Sessions(sessions, next_proposal)),
         );
     }
 
     pub(crate) fn save_proposal(&self, proposal: Proposal) {
         let name = proposal_file(proposal.id);
-        self.wish(name, Some(Entry::Proposal(Box::new(proposal))));
+        self.enqueue(name, Some(FileContents::Proposal(Box::new(proposal))));
     }
 
     pub(crate) fn save_verdict(&self, verdict: SavedVerdict) {
         let id = ProposalId::new(verdict.proposal);
-        self.wish(verdict_file(id), Some(Entry::Verdict(verdict)));
-        self.wish(proposal_file(id), None);
+        self.enqueue(verdict_file(id), Some(FileContents::Verdict(verdict)));
+        self.enqueue(proposal_file(id), None);
     }
 
     pub(crate) fn save_documents(&self, documents: Vec<(Focus, u64)>) {
-        self.wish(DOCUMENTS.into(), Some(Entry::Documents(documents)));
+        self.enqueue(DOCUMENTS.into(), Some(FileContents::Documents(documents)));
     }
 
     pub(crate) fn forget_documents(&self) {
-        self.wish(DOCUMENTS.into(), None);
+        self.enqueue(DOCUMENTS.into(), None);
     }
 
     /// The proposal is over and its verdict, if it had one, has arrived.
     pub(crate) fn remove(&self, proposal: ProposalId) {
-        self.wish(proposal_file(proposal), None);
-        self.wish(verdict_file(proposal), None);
+        self.enqueue(proposal_file(proposal), None);
+        self.enqueue(verdict_file(proposal), None);
     }
 
-    /// A receipt for everything wished for so far.
+    /// A receipt for everything queued so far.
     pub(crate) fn receipt(&self) -> Receipt {
-        let number = |writer: &Arc<Writer>| (writer.lock().wished, writer.done.subscribe());
+        let number = |writer: &Arc<Writer>| (writer.lock().queued, writer.done.subscribe());
         Receipt(self.writer.as_ref().map(number))
     }
 
-    /// Returns when everything wished for so far is on disk.
-    pub fn flush(&self) {
+    /// Returns when everything queued so far is on disk. Blocks.
+    fn flush(&self) {
         let Some(writer) = &self.writer else { return };
         let mut work = writer.lock();
-        while work.writing || !work.wishes.is_empty() {
-            work = writer
-                .changed
-                .wait(work)
-                .unwrap_or_else(PoisonError::into_inner);
+        while work.writing || !work.writes.is_empty() {
+            work = writer.wait(work);
         }
     }
 
-    fn wish(&self, name: String, entry: Option<Entry>) {
+    fn enqueue(&self, name: String, entry: Option<FileContents>) {
         if let Some(writer) = &self.writer {
             let mut work = writer.lock();
-            work.wished += 1;
-            work.wishes.insert(name, entry);
+            work.queued += 1;
+            work.writes.insert(name, entry);
             drop(work);
             writer.changed.notify_all();
         }
@@ -206,23 +206,29 @@ impl Drop for Journal {
 }
 
 impl Writer {
-    fn lock(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, WriteQueue> {
+        crate::locked(&self.work)
     }
 
-    /// The thread: all wishes that there are, then those that came meanwhile.
-    fn write_down(&self) {
+    /// Gives up the lock until something has changed.
+    fn wait<'a>(&self, work: MutexGuard<'a, WriteQueue>) -> MutexGuard<'a, WriteQueue> {
+        let waited = self.changed.wait(work);
+        waited.expect("no thread panics while it holds a lock")
+    }
+
+    /// The thread: everything that is queued, then what came meanwhile.
+    fn write_all(&self) {
         let mut work = self.lock();
         loop {
-            if !work.wishes.is_empty() {
-                let wishes = std::mem::take(&mut work.wishes);
-                let number = work.wished;
+            if !work.writes.is_empty() {
+                let writes = std::mem::take(&mut work.writes);
+                let number = work.queued;
                 work.writing = true;
                 drop(work);
                 // Names sort as documents, proposal, sessions, verdict; the last comes first, so
                 // that a verdict is there before the proposal that it replaces is removed.
-                for (name, entry) in wishes.into_iter().rev() {
-                    self.fulfil(&name, entry);
+                for (name, entry) in writes.into_iter().rev() {
+                    self.write_file(&name, entry);
                 }
                 self.done.send_replace(number);
                 work = self.lock();
@@ -231,15 +237,12 @@ impl Writer {
             } else if work.closed {
                 return;
             } else {
-                work = self
-                    .changed
-                    .wait(work)
-                    .unwrap_or_else(PoisonError::into_inner);
+                work = self.wait(work);
             }
         }
     }
 
-    fn fulfil(&self, name: &str, entry: Option<Entry>) {
+    fn write_file(&self, name: &str, entry: Option<FileContents>) {
         let result = match entry {
             Some(entry) => private::write(&self.folder, name, &entry.into_json()),
             None => private::remove(&self.folder.join(name)),
@@ -250,17 +253,19 @@ impl Writer {
     }
 }
 
-impl Entry {
+impl FileContents {
     fn into_json(self) -> Vec<u8> {
         let json = match self {
-            Entry::Sessions(sessions, next_proposal) => serde_json::to_vec(&SavedSessions {
+            FileContents::Sessions(sessions, next_proposal) => serde_json::to_vec(&SavedSessions {
                 next_proposal,
                 sessions,
             }),
-            Entry::Proposal(proposal) => serde_json::to_vec(&SavedProposal::from(&*proposal)),
-            Entry::Verdict(verdict) => serde_json::to_vec(&verdict),
-            Entry::Documents(documents) => {
-                // JSON cannot say a name that is not Unicode, and agents are never told one.
+            FileContents::Proposal(proposal) => {
+                serde_json::to_vec(&SavedProposal::from(&*proposal))
+            }
+            FileContents::Verdict(verdict) => serde_json::to_vec(&verdict),
+            FileContents::Documents(documents) => {
+                // JSON cannot hold a name that is not Unicode, and agents are never told one.
                 let unicode = |(focus, _): &(Focus, u64)| {
                     focus.place.path.to_str().is_some() && focus.place.real.to_str().is_some()
                 };

@@ -1,4 +1,4 @@
-//! The form in which things are written down.
+//! The files of the journal: their types on disk, and the conversions from and to the core.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use workbench::{
 };
 
 use crate::agents::dialect;
-use crate::mcp::ide::ClientInfo;
+use crate::desk::AgentClient;
 
 /// What an earlier run left behind.
 #[derive(Debug, Default)]
@@ -29,8 +29,35 @@ pub(crate) struct SavedSession {
     pub(crate) id: String,
     #[serde(with = "agent_slug")]
     pub(crate) agent: Agent,
-    pub(crate) client: ClientInfo,
+    pub(crate) client: SavedClient,
     pub(crate) opened_at: u64,
+}
+
+/// What a session's client said of itself, on disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SavedClient {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    version: String,
+}
+
+impl From<&AgentClient> for SavedClient {
+    fn from(client: &AgentClient) -> SavedClient {
+        SavedClient {
+            name: client.name.clone(),
+            version: client.version.clone(),
+        }
+    }
+}
+
+impl From<SavedClient> for AgentClient {
+    fn from(saved: SavedClient) -> AgentClient {
+        AgentClient {
+            name: saved.name,
+            version: saved.version,
+        }
+    }
 }
 
 /// An undelivered verdict on disk.
@@ -164,7 +191,7 @@ impl SavedDocument {
     }
 }
 
-/// Agents are written down under the word that people use for them.
+/// An agent is stored under its slug.
 mod agent_slug {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use workbench::Agent;

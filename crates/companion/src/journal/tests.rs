@@ -120,7 +120,7 @@ fn sessions_and_the_next_number_come_back() {
     let session = SavedSession {
         id: "0a".into(),
         agent: Agent::Unnamed,
-        client: crate::ClientInfo::default(),
+        client: SavedClient::default(),
         opened_at: 3,
     };
     let (_folder, saved) = written(|journal| journal.save_sessions(vec![session.clone()], 12));
@@ -167,7 +167,7 @@ fn a_name_that_is_not_unicode_does_not_cost_the_others() {
 }
 
 #[test]
-fn the_last_wish_for_a_file_is_the_one_that_counts() {
+fn the_last_write_of_a_file_is_the_one_that_counts() {
     let (folder, saved) = written(|journal| {
         for round in 0..100 {
             for id in 1..=3 {

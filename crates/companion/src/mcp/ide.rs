@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use workbench::{Context, Verdict};
 
 use super::rpc;
+use crate::desk::AgentClient;
 
 /// MCP versions that the server speaks, oldest first.
 ///
@@ -42,15 +43,22 @@ pub(crate) struct Initialize {
     pub(crate) client_info: ClientInfo,
 }
 
-/// How a client names itself.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// The published clients all say the name of their transport here, not of the product.
+/// How a client names itself on the wire.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ClientInfo {
     #[serde(default)]
-    pub name: String,
-    /// The version that the client claims.
+    name: String,
     #[serde(default)]
-    pub version: String,
+    version: String,
+}
+
+impl From<ClientInfo> for AgentClient {
+    fn from(client: ClientInfo) -> AgentClient {
+        AgentClient {
+            name: client.name,
+            version: client.version,
+        }
+    }
 }
 
 /// The result of `initialize`.

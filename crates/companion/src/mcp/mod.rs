@@ -6,6 +6,8 @@
 //! that a message of a live session is never answered with an HTTP error, because the
 //! client would not recover: mistakes are told inside JSON-RPC.
 
+mod contexts;
+mod feed;
 pub(crate) mod ide;
 pub(crate) mod rpc;
 pub(crate) mod skim;
@@ -27,12 +29,14 @@ use workbench::{Agent, ProposalId, SessionId};
 
 use crate::body::{Budget, Received};
 use crate::desk::{Desk, Gone};
-use crate::feed::{self, Connections, Ending};
 use crate::gate;
 use crate::limits::Limits;
-use crate::mailbox::{Kind, Mailbox, StreamId};
+use crate::mailbox::{Mailbox, StreamId, StreamKind};
 use crate::server::Flushes;
 use crate::token::Token;
+pub use contexts::{ContextReceiver, ContextSender, context_channel};
+use feed::Connections;
+pub use feed::Ending;
 use ide::Initialize;
 use rpc::{Fault, Incoming, Message};
 
@@ -48,6 +52,8 @@ pub struct Endpoint {
     pub tokens: Vec<(Agent, Token)>,
     /// The owner of all state.
     pub desk: Desk,
+    /// The contexts that the desk publishes.
+    pub contexts: ContextReceiver,
     /// Says when the companion is about to end.
     pub ending: watch::Receiver<Ending>,
     /// Bounds on what peers may do.
@@ -58,7 +64,7 @@ pub struct Endpoint {
 pub fn router(endpoint: Endpoint) -> Router {
     let budget = Budget::new(&endpoint.limits);
     Router::new()
-        .route("/mcp", routing::any(enter))
+        .route("/mcp", routing::any(handle))
         .with_state(Arc::new(Server { endpoint, budget }))
 }
 
@@ -67,7 +73,7 @@ struct Server {
     budget: Budget,
 }
 
-async fn enter(
+async fn handle(
     Shared(server): Shared<Arc<Server>>,
     Extension(flushes): Extension<Flushes>,
     request: Request,
@@ -75,9 +81,9 @@ async fn enter(
     let endpoint = &server.endpoint;
     let agent = match gate::admit(request.headers(), endpoint.port, &endpoint.tokens) {
         Ok(agent) => agent,
-        Err(turned) => {
-            tracing::debug!(?turned, "turned a request away");
-            return turned.into_response();
+        Err(denied) => {
+            tracing::debug!(?denied, "denied a request");
+            return denied.into_response();
         }
     };
     if let Some(version) = request.headers().get(VERSION)
@@ -88,15 +94,15 @@ async fn enter(
             "this MCP version is not spoken here",
         );
     }
-    let visit = Visit {
+    let handler = RequestHandler {
         server: &server,
         agent,
         flushes,
     };
     let done = match *request.method() {
-        Method::POST => visit.post(request).await,
-        Method::GET => visit.listen(request.headers()).await,
-        Method::DELETE => visit.leave(request.headers()).await,
+        Method::POST => handler.post(request).await,
+        Method::GET => handler.listen(request.headers()).await,
+        Method::DELETE => handler.leave(request.headers()).await,
         _ => {
             let refused = problem(StatusCode::METHOD_NOT_ALLOWED, "use POST, GET or DELETE");
             return ([(header::ALLOW, "POST, GET, DELETE")], refused).into_response();
@@ -110,31 +116,31 @@ async fn enter(
     })
 }
 
-/// One request of a peer that was let in.
-struct Visit<'a> {
+/// Handles one request of a peer whose token is known.
+struct RequestHandler<'a> {
     server: &'a Arc<Server>,
     agent: Agent,
     flushes: Flushes,
 }
 
-/// A session that was found.
-struct Found {
+/// The session that a request names.
+struct FoundSession {
     id: SessionId,
     mailbox: Arc<Mailbox>,
 }
 
-/// What a message is answered with, if with anything.
+/// The response to one message.
 enum Reply {
-    /// Nothing: it was a notification, or an answer to a question of ours.
+    /// None: it was a notification, or a response to a request of ours.
     None,
     Json(Vec<u8>),
-    /// A new session, and the answer that introduces it.
+    /// The response that opens this session.
     Welcome(SessionId, Vec<u8>),
-    /// The answer, on a stream that stays open until the proposal is decided.
+    /// The response, on a stream that stays open until the proposal is decided.
     Stream(Vec<u8>, ProposalId),
 }
 
-impl Visit<'_> {
+impl RequestHandler<'_> {
     async fn post(&self, request: Request) -> Result<Response, Gone> {
         let (parts, body) = request.into_parts();
         let streams = accepts(&parts.headers, "text/event-stream", false);
@@ -171,7 +177,7 @@ impl Visit<'_> {
             (Reply::None, _) => StatusCode::ACCEPTED.into_response(),
             (Reply::Welcome(id, json), _) => with_session(json_body(json).into_response(), &id),
             (Reply::Stream(json, proposal), Some(found)) => {
-                let stream = self.attach(&found, Kind::Reply);
+                let stream = self.attach(&found, StreamKind::Reply);
                 let result = ide::frame(&json);
                 event_stream(feed::reply(
                     self.connections(found),
@@ -187,7 +193,7 @@ impl Visit<'_> {
     async fn batch(
         &self,
         messages: Vec<Message<'_>>,
-        found: Option<Found>,
+        found: Option<FoundSession>,
     ) -> Result<Response, Gone> {
         let Some(found) = found else {
             return Ok(problem(
@@ -211,11 +217,11 @@ impl Visit<'_> {
         Ok(json_body(list).into_response())
     }
 
-    /// Answers one message. `streams` says whether the verdict may follow on the same answer.
+    /// Handles one message. `streams` says whether the verdict may follow on the same response.
     async fn answer(
         &self,
         message: &Message<'_>,
-        found: Option<&Found>,
+        found: Option<&FoundSession>,
         streams: bool,
     ) -> Result<Reply, Gone> {
         let (Some(id), Some(method)) = (message.id, message.method.as_deref()) else {
@@ -248,7 +254,7 @@ impl Visit<'_> {
         let welcome = ide::welcome(&asked.protocol_version);
         let opened = self
             .desk()
-            .ask(move |state| state.open_session(agent, asked.client_info))
+            .ask(move |state| state.open_session(agent, asked.client_info.into()))
             .await?;
         Ok(match opened {
             Ok(session) => Reply::Welcome(session, rpc::answer(Some(id), Ok(welcome))),
@@ -270,9 +276,11 @@ impl Visit<'_> {
             return Ok(no_session(headers));
         };
         let id = found.id.clone();
-        let stream = self.attach(&found, Kind::Listening);
+        let stream = self.attach(&found, StreamKind::Listening);
         let began = id.clone();
-        self.desk().tell(move |state| state.stream_began(&began));
+        self.desk()
+            .tell(move |state| state.stream_began(&began))
+            .await;
         let response = event_stream(feed::listening(self.connections(found), stream));
         Ok(with_session(response, &id))
     }
@@ -288,7 +296,7 @@ impl Visit<'_> {
     }
 
     /// The session that a request names, if it is one of this agent's.
-    async fn find(&self, headers: &HeaderMap) -> Result<Option<Found>, Gone> {
+    async fn find(&self, headers: &HeaderMap) -> Result<Option<FoundSession>, Gone> {
         let Some(id) = headers.get(SESSION).and_then(|id| id.to_str().ok()) else {
             return Ok(None);
         };
@@ -297,23 +305,21 @@ impl Visit<'_> {
         self.desk()
             .ask(move |state| {
                 let mailbox = state.mailbox(&id, agent)?;
-                Some(Found { id, mailbox })
+                Some(FoundSession { id, mailbox })
             })
             .await
     }
 
-    fn attach(&self, found: &Found, kind: Kind) -> StreamId {
+    fn attach(&self, found: &FoundSession, kind: StreamKind) -> StreamId {
         let most = self.server.endpoint.limits.streams_per_session;
         found.mailbox.attach(kind, most)
     }
 
-    fn connections(&self, found: Found) -> Connections {
+    fn connections(&self, found: FoundSession) -> Connections {
         let endpoint = &self.server.endpoint;
         Connections {
-            desk: endpoint.desk.clone(),
-            session: found.id,
             mailbox: found.mailbox,
-            context: endpoint.desk.context(),
+            context: endpoint.contexts.0.clone(),
             ending: endpoint.ending.clone(),
             flushes: self.flushes.clone(),
             keep_alive: endpoint.limits.keep_alive,
@@ -337,7 +343,7 @@ fn heavy<R>(size: usize, work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Reads parameters.
+/// Parses the parameters of a request; absent ones are an empty object.
 fn read<'a, T: serde::Deserialize<'a>>(raw: Option<&'a RawValue>) -> Result<T, Fault> {
     let text = raw.map_or("{}", RawValue::get);
     serde_json::from_str(text)

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 as MCP uses it: what came in, and how to answer.
+//! JSON-RPC 2.0 as MCP uses it: incoming messages, responses and notifications.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// The message was JSON, but not a request that this server takes.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// No such method.
+/// There is no such method.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// The method exists, its parameters are wrong.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
@@ -22,7 +22,7 @@ pub(crate) struct Message<'a> {
     pub(crate) id: Option<&'a RawValue>,
     /// Absent on answers to requests of ours.
     pub(crate) method: Option<String>,
-    /// The method's own business.
+    /// Parsed once the method is known.
     #[serde(borrow)]
     pub(crate) params: Option<&'a RawValue>,
 }
@@ -35,7 +35,7 @@ pub(crate) enum Incoming<'a> {
     Batch(Vec<Message<'a>>),
 }
 
-/// Reads a body.
+/// Parses a body.
 pub(crate) fn parse(body: &[u8]) -> Result<Incoming<'_>, serde_json::Error> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first == Some(&b'[') {
@@ -62,7 +62,7 @@ impl Fault {
 }
 
 #[derive(Serialize)]
-struct Answer<'a, R> {
+struct RpcResponse<'a, R> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<R>,
@@ -79,13 +79,13 @@ pub(crate) fn answer<R: Serialize>(id: Option<&RawValue>, outcome: Result<R, Fau
         Ok(result) => (Some(result), None),
         Err(fault) => (None, Some(fault)),
     };
-    let answer = Answer {
+    let response = RpcResponse {
         jsonrpc: "2.0",
         result,
         error: error.as_ref(),
         id,
     };
-    to_json(&answer)
+    to_json(&response)
 }
 
 /// A notification of ours.

@@ -45,11 +45,11 @@ pub(crate) struct Skimmer {
     /// Whether a string at this place would be a key.
     expects_key: bool,
     scalar: Vec<u8>,
-    state: State,
+    state: SkimState,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SkimState {
     #[default]
     Between,
     String,
@@ -72,24 +72,26 @@ impl Skimmer {
 
     fn step(&mut self, byte: u8) {
         match self.state {
-            State::String => {
+            SkimState::String => {
                 self.remember(byte);
                 match byte {
-                    b'\\' => self.state = State::Escape,
+                    b'\\' => self.state = SkimState::Escape,
                     b'"' => self.end_string(),
                     _ => {}
                 }
             }
-            State::Escape => {
+            SkimState::Escape => {
                 self.remember(byte);
-                self.state = State::String;
+                self.state = SkimState::String;
             }
-            State::Bare if !matches!(byte, b',' | b'}' | b']') && !byte.is_ascii_whitespace() => {
+            SkimState::Bare
+                if !matches!(byte, b',' | b'}' | b']') && !byte.is_ascii_whitespace() =>
+            {
                 self.remember(byte);
             }
-            State::Bare | State::Between => {
-                if self.state == State::Bare {
-                    self.state = State::Between;
+            SkimState::Bare | SkimState::Between => {
+                if self.state == SkimState::Bare {
+                    self.state = SkimState::Between;
                     self.end_value();
                 }
                 self.between(byte);
@@ -120,13 +122,13 @@ impl Skimmer {
             b'"' => {
                 self.scalar.clear();
                 self.remember(byte);
-                self.state = State::String;
+                self.state = SkimState::String;
             }
             _ if byte.is_ascii_whitespace() => {}
             _ => {
                 self.scalar.clear();
                 self.remember(byte);
-                self.state = State::Bare;
+                self.state = SkimState::Bare;
             }
         }
     }
@@ -138,7 +140,7 @@ impl Skimmer {
     }
 
     fn end_string(&mut self) {
-        self.state = State::Between;
+        self.state = SkimState::Between;
         if self.expects_key {
             self.expects_key = false;
             self.key = serde_json::from_slice(&self.scalar).ok();

@@ -10,21 +10,21 @@ use workbench::{Original, ProposalId, Standing, Texts};
 use super::ide::{CloseDiff, OpenDiff, ToolCall, ToolResult};
 use super::rpc::{self, Fault};
 use super::skim::{Gist, Skimmer};
-use super::{Found, Reply, Visit, heavy, json_body, read};
-use crate::agents::{Refusal, dialect};
+use super::{FoundSession, Reply, RequestHandler, heavy, json_body, read};
+use crate::agents::{RefusalStyle, dialect};
 use crate::body::Excess;
-use crate::desk::{Gone, Question, Withdrawn};
+use crate::desk::{DraftQuery, Gone, Withdrawn};
 use crate::original;
 
 /// How long a front end may take to say what a text is; the agent's screen stands still meanwhile.
-const VIEWER_PATIENCE: Duration = Duration::from_millis(500);
+const DRAFT_PATIENCE: Duration = Duration::from_millis(500);
 
-impl Visit<'_> {
+impl RequestHandler<'_> {
     pub(super) async fn call(
         &self,
         id: &RawValue,
         params: Option<&RawValue>,
-        found: &Found,
+        found: &FoundSession,
         streams: bool,
     ) -> Result<Reply, Gone> {
         let call: ToolCall<'_> = match read(params) {
@@ -70,14 +70,14 @@ impl Visit<'_> {
         &self,
         arguments: Option<&RawValue>,
         fault: Fault,
-        found: &Found,
+        found: &FoundSession,
     ) -> Result<Result<ToolResult, Fault>, Gone> {
         let mut skimmer = Skimmer::default();
         skimmer.read(br#"{"params":{"arguments":"#);
         skimmer.read(arguments.map_or("", RawValue::get).as_bytes());
         let path = skimmer.finish().file_path();
         match (dialect(self.agent).refusal, path) {
-            (Refusal::Silence, Some(path)) => {
+            (RefusalStyle::Silence, Some(path)) => {
                 let why =
                     "the proposed text cannot be read; decide this edit in the agent's terminal";
                 let texts = Texts::new(Original::Absent, String::new());
@@ -92,7 +92,7 @@ impl Visit<'_> {
     async fn open_diff(
         &self,
         asked: OpenDiff,
-        found: &Found,
+        found: &FoundSession,
     ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
         let roots = self
             .desk()
@@ -106,7 +106,7 @@ impl Visit<'_> {
             Ok(Ok(original)) => (Texts::new(original, asked.new_content), Standing::Open),
             Ok(Err(unshowable)) => {
                 let why = format!("{unshowable}; decide this edit in the agent's terminal");
-                if dialect(self.agent).refusal == Refusal::Error {
+                if dialect(self.agent).refusal == RefusalStyle::Error {
                     return Ok((ToolResult::failed(why), None));
                 }
                 let texts = Texts::new(Original::Absent, asked.new_content);
@@ -122,20 +122,20 @@ impl Visit<'_> {
         path: String,
         texts: Texts,
         standing: Standing,
-        found: &Found,
+        found: &FoundSession,
     ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
         let session = found.id.clone();
         let (opened, receipt) = self
             .desk()
             .ask(move |state| {
-                let opened = state.open_proposal(&session, path, texts, standing);
+                let opened = state.propose_for_session(&session, path, texts, standing);
                 (opened, state.receipt())
             })
             .await?;
         receipt.written().await;
         Ok(match opened {
             Ok(proposal) => (ToolResult::empty(), Some(proposal)),
-            Err(refused) if dialect(self.agent).refusal == Refusal::Error => (
+            Err(refused) if dialect(self.agent).refusal == RefusalStyle::Error => (
                 ToolResult::failed(format!(
                     "{refused}; decide this edit in the agent's terminal"
                 )),
@@ -148,31 +148,36 @@ impl Visit<'_> {
         })
     }
 
-    async fn close_diff(&self, asked: CloseDiff, found: &Found) -> Result<Option<Withdrawn>, Gone> {
-        self.ask_viewer(&asked.file_path, found).await?;
+    async fn close_diff(
+        &self,
+        asked: CloseDiff,
+        found: &FoundSession,
+    ) -> Result<Option<Withdrawn>, Gone> {
+        self.fetch_draft(&asked.file_path, found).await?;
         let session = found.id.clone();
         self.desk()
-            .ask(move |state| state.withdraw(&session, &asked.file_path))
+            .ask(move |state| state.withdraw_for_session(&session, &asked.file_path))
             .await
     }
 
     /// Takes over what the person has typed into a front end that does not report every key.
-    async fn ask_viewer(&self, path: &str, found: &Found) -> Result<(), Gone> {
+    async fn fetch_draft(&self, path: &str, found: &FoundSession) -> Result<(), Gone> {
         let (session, path) = (found.id.clone(), path.to_owned());
-        let viewer = self
+        let source = self
             .desk()
-            .ask(move |state| state.viewer(&session, &path))
+            .ask(move |state| state.draft_source(&session, &path))
             .await?;
-        let Some((proposal, viewer)) = viewer else {
+        let Some((proposal, source)) = source else {
             return Ok(());
         };
-        let (answer, answered) = oneshot::channel();
-        if viewer.try_send(Question { proposal, answer }).is_ok()
-            && let Ok(Ok(text)) = tokio::time::timeout(VIEWER_PATIENCE, answered).await
+        let (reply, replied) = oneshot::channel();
+        if source.try_send(DraftQuery { proposal, reply }).is_ok()
+            && let Ok(Ok(text)) = tokio::time::timeout(DRAFT_PATIENCE, replied).await
         {
             // It may have been decided in the meantime; then the text does not matter any more.
             self.desk()
-                .tell(move |state| drop(state.set_draft(proposal, text)));
+                .tell(move |state| drop(state.set_draft(proposal, text)))
+                .await;
         }
         Ok(())
     }
@@ -182,7 +187,7 @@ impl Visit<'_> {
         &self,
         gist: &Gist,
         excess: Excess,
-        found: Option<Found>,
+        found: Option<FoundSession>,
     ) -> Result<Response, Gone> {
         let why = match excess {
             Excess::Large { limit } => format!(
@@ -195,7 +200,7 @@ impl Visit<'_> {
             .id
             .as_deref()
             .and_then(|id| serde_json::from_str(id).ok());
-        if let (true, Refusal::Silence, Some(found), Some(path)) = (
+        if let (true, RefusalStyle::Silence, Some(found), Some(path)) = (
             gist.opens_a_diff(),
             dialect(self.agent).refusal,
             &found,

@@ -1,14 +1,13 @@
 //! How a client connects.
 
 use serde_json::json;
+use testkit::InProcessCompanion;
+use testkit::http::Request;
 use workbench::Agent;
-
-use crate::companion::Companion;
-use crate::wire::Ask;
 
 #[tokio::test]
 async fn a_client_connects_as_the_published_ones_do() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut qwen = companion.peer(Agent::Qwen);
     qwen.initialize().await;
     qwen.listen().await;
@@ -35,7 +34,7 @@ async fn a_client_connects_as_the_published_ones_do() {
 
 #[tokio::test]
 async fn the_head_of_a_stream_says_no_more_than_it_must() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     let stream = qwen.stream().await;
     let mut names: Vec<_> = stream
@@ -58,7 +57,7 @@ async fn the_head_of_a_stream_says_no_more_than_it_must() {
 
 #[tokio::test]
 async fn the_answer_names_the_version_that_was_asked_for_and_never_a_newer_one() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     for (asked, answered) in [
         ("2024-10-07", "2024-10-07"),
         ("2024-11-05", "2024-11-05"),
@@ -76,7 +75,7 @@ async fn the_answer_names_the_version_that_was_asked_for_and_never_a_newer_one()
 
 #[tokio::test]
 async fn every_address_and_header_of_a_real_client_is_let_in() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     let port = companion.port;
     let own = format!("http://127.0.0.1:{port}");
@@ -94,7 +93,7 @@ async fn every_address_and_header_of_a_real_client_is_let_in() {
     for (name, value) in table {
         let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
         let answer = qwen
-            .send(&qwen.ask("POST").body(ping).header(name, value))
+            .send(&qwen.http_request("POST").body(ping).header(name, value))
             .await;
         let expected = (200, r#"{"jsonrpc":"2.0","result":{},"id":"p"}"#);
         assert_eq!(
@@ -107,20 +106,20 @@ async fn every_address_and_header_of_a_real_client_is_let_in() {
 
 #[tokio::test]
 async fn one_connection_carries_many_requests() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
-    let mut connection = crate::wire::Connection::open(companion.port).await;
-    let ping: Ask = qwen
-        .ask("POST")
+    let mut connection = testkit::http::Connection::open(companion.port).await;
+    let ping: Request = qwen
+        .http_request("POST")
         .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     for _ in 0..3 {
-        assert_eq!(connection.ask(&ping).await.status, 200);
+        assert_eq!(connection.request(&ping).await.status, 200);
     }
 }
 
 #[tokio::test]
 async fn notifications_and_answers_get_202_and_nothing_else() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     for body in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,

@@ -6,15 +6,13 @@ use std::time::Duration;
 use companion::Limits;
 use companion::desk::{Desk, Event};
 use companion::journal::{Journal, Saved};
+use testkit::{InProcessCompanion, quiet_limits, soon};
 use tokio::time::{Instant, sleep};
 use workbench::{Agent, Cursor, Focus, Place, Privacy, Workbench};
 
-use crate::companion::{Companion, limits};
-use crate::wire::soon;
-
 #[tokio::test]
 async fn the_context_follows_the_person() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let (a, b) = (companion.file("a.rs", ""), companion.file("b.rs", ""));
     let mut qwen = companion.listener(Agent::Qwen).await;
     companion.focus(&a, (3, 1), None).await;
@@ -52,7 +50,7 @@ async fn the_context_follows_the_person() {
 
 #[tokio::test]
 async fn every_stream_begins_with_the_whole_context() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.file("a.rs", "");
     companion.focus(&path, (3, 4), Some("x")).await;
     let mut changed = companion.desk.context();
@@ -73,7 +71,7 @@ async fn every_stream_begins_with_the_whole_context() {
 
 #[tokio::test]
 async fn what_is_private_is_in_no_message() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let elsewhere = tempfile::tempdir().unwrap();
     let outside = elsewhere.path().join("outside.rs");
     std::fs::write(&outside, "").unwrap();
@@ -106,9 +104,9 @@ async fn what_is_private_is_in_no_message() {
 async fn a_silent_stream_shows_signs_of_life() {
     let limits = Limits {
         keep_alive: Duration::from_millis(5),
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let mut qwen = companion.peer(Agent::Qwen);
     qwen.initialize().await;
     let mut stream = qwen.stream().await;
@@ -131,16 +129,17 @@ fn desk_with(file: &Path) -> Desk {
         Saved::default(),
         Journal::none(),
         limits,
+        companion::mcp::context_channel().0,
     )
 }
 
-fn move_to(desk: &Desk, file: &Path, line: u32) {
+async fn move_to(desk: &Desk, file: &Path, line: u32) {
     let focus = Focus {
         place: Place::direct(file.to_owned()),
         cursor: Some(Cursor::new(line, 1)),
         selection: None,
     };
-    desk.tell(move |state| state.focus(focus));
+    desk.tell(move |state| state.focus(focus)).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,7 +152,7 @@ async fn contexts_are_sent_while_the_cursor_keeps_moving_and_the_last_one_always
     // A move every 5 ms for two seconds never leaves a pause as long as the debounce.
     let started = Instant::now();
     for line in 1..=400 {
-        move_to(&desk, &file, line);
+        move_to(&desk, &file, line).await;
         sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(
@@ -181,13 +180,13 @@ async fn nothing_is_sent_when_nothing_changed() {
     let file = folder.path().join("a.rs");
     std::fs::write(&file, "").unwrap();
     let desk = desk_with(&file);
-    move_to(&desk, &file, 1);
+    move_to(&desk, &file, 1).await;
     sleep(Duration::from_secs(1)).await;
     let mut events = desk.events().unwrap();
     let mut context = desk.context();
     context.mark_unchanged();
     for _ in 0..100 {
-        move_to(&desk, &file, 1);
+        move_to(&desk, &file, 1).await;
         sleep(Duration::from_millis(70)).await;
     }
     assert!(!context.has_changed().unwrap());

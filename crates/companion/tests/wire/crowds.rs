@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use companion::Limits;
+use testkit::http::{Connection, StreamEnd, message};
+use testkit::{InProcessCompanion, quiet_limits, soon};
 use tokio::task::JoinSet;
 use workbench::{Agent, Decision};
-
-use crate::companion::{Companion, limits, until};
-use crate::wire::{Connection, End, message, soon};
 
 #[tokio::test]
 async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses() {
     let limits = Limits {
         sessions: 8,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let mut listening = companion.listener(Agent::Qwen).await;
     let mut asking = companion.peer(Agent::Gemini);
     asking.initialize().await;
@@ -60,9 +59,9 @@ async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses(
 async fn a_full_house_says_so_inside_the_answer() {
     let limits = Limits {
         sessions: 2,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let _here = [
         companion.listener(Agent::Qwen).await,
         companion.listener(Agent::Gemini).await,
@@ -81,12 +80,12 @@ async fn a_full_house_says_so_inside_the_answer() {
 async fn a_peer_that_stops_half_way_is_cut_off_and_bothers_nobody() {
     let limits = Limits {
         patience: Duration::from_millis(200),
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let mut qwen = companion.listener(Agent::Qwen).await;
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let whole = qwen.ask("POST").body(ping).bytes();
+    let whole = qwen.http_request("POST").body(ping).bytes();
     for cut in [0, 1, 30, whole.len() - ping.len(), whole.len() - 1] {
         let mut stuck = Connection::open(companion.port).await;
         stuck.send(&whole[..cut]).await;
@@ -102,17 +101,17 @@ async fn a_peer_that_stops_half_way_is_cut_off_and_bothers_nobody() {
 async fn connections_over_the_limit_wait_their_turn() {
     let limits = Limits {
         connections: 3,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let mut qwen = companion.listener(Agent::Qwen).await;
     let mut pings = JoinSet::new();
     let ask = qwen
-        .ask("POST")
+        .http_request("POST")
         .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     for _ in 0..50 {
         let (ask, port) = (ask.clone().header("connection", "close"), companion.port);
-        pings.spawn(async move { Connection::open(port).await.ask(&ask).await.status });
+        pings.spawn(async move { Connection::open(port).await.request(&ask).await.status });
     }
     while let Some(status) = pings.join_next().await {
         assert_eq!(status.unwrap(), 200);
@@ -125,14 +124,14 @@ async fn a_reader_that_stalls_gets_the_newest_context_and_its_verdict_once() {
     const CONTEXTS: u64 = 2000;
     let limits = Limits {
         debounce: Duration::ZERO,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let path = companion.file("a.rs", "");
     let mut gemini = companion.peer(Agent::Gemini);
     gemini.initialize().await;
     let connection = Connection::with_window(companion.port, Some(4096)).await;
-    let mut stalled = connection.listen(&gemini.ask("GET")).await;
+    let mut stalled = connection.listen(&gemini.http_request("GET")).await;
     gemini.open_diff("/x", "new").await;
 
     // Each context has nearly 50 kB: together far more than any system takes in for a
@@ -148,10 +147,11 @@ async fn a_reader_that_stalls_gets_the_newest_context_and_its_verdict_once() {
             companion.decide(1, Decision::Accept).await.unwrap();
         }
     }
-    until("the verdict waits", &companion.desk, |status| {
-        status.sessions[0].undelivered == 1
-    })
-    .await;
+    companion
+        .until("the verdict waits", |status| {
+            status.sessions[0].undelivered == 1
+        })
+        .await;
 
     let (mut lines, mut verdicts) = (Vec::new(), 0);
     while lines.last() != Some(&CONTEXTS) {
@@ -167,28 +167,29 @@ async fn a_reader_that_stalls_gets_the_newest_context_and_its_verdict_once() {
     let before = lines[lines.len() - 2];
     assert!(before < 1000, "only what was on its way is old: {lines:?}");
     assert!(lines.len() < 500, "{} contexts were kept", lines.len());
-    until("the verdict left", &companion.desk, |status| {
-        status.sessions[0].undelivered == 0
-    })
-    .await;
+    companion
+        .until("the verdict left", |status| {
+            status.sessions[0].undelivered == 0
+        })
+        .await;
     assert_eq!(verdicts, 1);
     companion.end(companion::Ending::Exit).await;
     let (blocks, end) = stalled.rest().await;
-    assert_eq!((blocks.as_slice(), end), (&[][..], End::Clean));
+    assert_eq!((blocks.as_slice(), end), (&[][..], StreamEnd::Clean));
 }
 
 #[tokio::test]
 async fn a_reader_that_stalls_delays_no_other() {
     let limits = Limits {
         debounce: Duration::ZERO,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let path = companion.file("a.rs", "");
     let mut slow = companion.peer(Agent::Gemini);
     slow.initialize().await;
     let connection = Connection::with_window(companion.port, Some(4096)).await;
-    let _stalled = connection.listen(&slow.ask("GET")).await;
+    let _stalled = connection.listen(&slow.http_request("GET")).await;
     let mut quick = companion.listener(Agent::Qwen).await;
     let selection = "漢".repeat(16384);
     for line in 1..=200 {

@@ -1,13 +1,12 @@
 //! Proposals of one agent, from the question to the answer.
 
 use serde_json::json;
+use testkit::InProcessCompanion;
 use workbench::{Agent, Decision, Refusal};
-
-use crate::companion::Companion;
 
 #[tokio::test]
 async fn accepted_as_it_is() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.file("a.txt", "old\n");
     let mut qwen = companion.listener(Agent::Qwen).await;
     qwen.open_diff(&path, "new\n").await;
@@ -31,7 +30,7 @@ async fn accepted_as_it_is() {
 
 #[tokio::test]
 async fn accepted_with_another_text() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("new.txt");
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "one\n").await;
@@ -54,7 +53,7 @@ async fn accepted_with_another_text() {
 
 #[tokio::test]
 async fn rejected_in_the_new_and_in_the_old_word() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "new\n").await;
@@ -75,7 +74,7 @@ async fn rejected_in_the_new_and_in_the_old_word() {
 
 #[tokio::test]
 async fn taken_back_by_the_agent() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.listener(Agent::Qwen).await;
     qwen.open_diff(&path, "a \"new\"\ntext").await;
@@ -103,7 +102,7 @@ async fn taken_back_by_the_agent() {
 
 #[tokio::test]
 async fn taken_back_with_what_the_person_made_of_it() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "proposal").await;
@@ -116,7 +115,7 @@ async fn taken_back_with_what_the_person_made_of_it() {
 
 #[tokio::test]
 async fn the_second_proposal_for_a_path_replaces_the_first() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.listener(Agent::Qwen).await;
     qwen.open_diff(&path, "first").await;
@@ -142,7 +141,7 @@ async fn the_second_proposal_for_a_path_replaces_the_first() {
 
 #[tokio::test]
 async fn several_paths_are_pending_side_by_side() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut gemini = companion.listener(Agent::Gemini).await;
     for name in ["a", "b", "c"] {
         gemini.open_diff(&companion.path(name), name).await;
@@ -157,7 +156,7 @@ async fn several_paths_are_pending_side_by_side() {
 
 #[tokio::test]
 async fn an_empty_text_is_refused_because_agents_would_write_their_own() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.file("a.txt", "old");
     for (n, agent) in [(1, Agent::Qwen), (3, Agent::Gemini)] {
         let mut peer = companion.listener(agent).await;
@@ -182,7 +181,7 @@ async fn an_empty_text_is_refused_because_agents_would_write_their_own() {
 
 #[tokio::test]
 async fn the_path_comes_back_byte_for_byte() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut qwen = companion.listener(Agent::Qwen).await;
     let paths = [
         "relative.txt",

@@ -2,18 +2,18 @@
 
 use companion::Limits;
 use serde_json::json;
+use testkit::{InProcessCompanion, quiet_limits};
 use workbench::{Agent, Decision, Refusal, Standing};
 
-use crate::companion::{Companion, limits};
 use crate::diffs::text_of;
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_answered_in_the_agents_own_way() {
     let limits = Limits {
         body: 1000,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     let text = "x".repeat(300_000);
     let mut qwen = companion.listener(Agent::Qwen).await;
     let refused = qwen.open_diff("./a.txt", &text).await;
@@ -42,7 +42,7 @@ async fn a_body_over_the_limit_is_answered_in_the_agents_own_way() {
 
 #[tokio::test]
 async fn a_text_that_is_no_unicode_does_not_cost_gemini_the_edit() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let gemini = companion.listener(Agent::Gemini).await;
     // JavaScript can hold half a character, and says it like this.
     let body = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"openDiff","arguments":{"filePath":"/x","newContent":"\ud800"}}}"#;
@@ -59,9 +59,9 @@ async fn a_text_that_is_no_unicode_does_not_cost_gemini_the_edit() {
 async fn too_many_proposals_of_one_agent_are_left_to_its_terminal() {
     let limits = Limits {
         proposals_per_session: 2,
-        ..limits()
+        ..quiet_limits()
     };
-    let companion = Companion::with(limits).await;
+    let companion = InProcessCompanion::with(limits);
     for agent in [Agent::Qwen, Agent::Gemini] {
         let mut peer = companion.listener(agent).await;
         for path in ["/1", "/2", "/1", "/2"] {

@@ -3,14 +3,13 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
+use testkit::{InProcessCompanion, soon};
 use workbench::{Agent, Decision, Original, Refusal, Standing};
 
-use crate::companion::Companion;
 use crate::diffs::text_of;
-use crate::wire::soon;
 
 /// Files that cannot be shown, by the words that say why.
-fn unshowable(companion: &Companion) -> Vec<(String, &'static str)> {
+fn unshowable(companion: &InProcessCompanion) -> Vec<(String, &'static str)> {
     let pipe = companion.path("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
@@ -38,7 +37,7 @@ fn unshowable(companion: &Companion) -> Vec<(String, &'static str)> {
 
 #[tokio::test]
 async fn qwen_is_told_why_a_file_cannot_be_shown_and_asks_in_its_terminal() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut qwen = companion.listener(Agent::Qwen).await;
     for (path, why) in unshowable(&companion) {
         let answer = soon(&path, qwen.open_diff(&path, "new")).await;
@@ -59,7 +58,7 @@ async fn qwen_is_told_why_a_file_cannot_be_shown_and_asks_in_its_terminal() {
 
 #[tokio::test]
 async fn gemini_would_lose_the_edit_and_so_hears_of_success() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut gemini = companion.listener(Agent::Gemini).await;
     for (n, (path, why)) in (1..).zip(unshowable(&companion)) {
         let answer = soon(&path, gemini.open_diff(&path, "new")).await;
@@ -80,7 +79,7 @@ async fn gemini_would_lose_the_edit_and_so_hears_of_success() {
 
 #[tokio::test]
 async fn what_cannot_be_shown_can_still_be_rejected() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff("/dev/zero", "new").await;
     companion.decide(1, Decision::Reject).await.unwrap();
@@ -90,7 +89,7 @@ async fn what_cannot_be_shown_can_still_be_rejected() {
 
 #[tokio::test]
 async fn what_is_not_there_is_a_new_file() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut qwen = companion.listener(Agent::Qwen).await;
     let below_a_file = format!("{}/x", companion.file("file", ""));
     let too_long = format!("/{}", "x".repeat(5000));
@@ -112,7 +111,7 @@ async fn what_is_not_there_is_a_new_file() {
 
 #[tokio::test]
 async fn the_text_beside_a_proposal_is_the_files_own_down_to_the_byte() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let mut qwen = companion.listener(Agent::Qwen).await;
     for text in [
         "",
@@ -141,7 +140,7 @@ async fn the_text_beside_a_proposal_is_the_files_own_down_to_the_byte() {
 
 #[tokio::test]
 async fn a_file_that_may_not_be_read_is_left_alone() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.file("secret.txt", "old");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     let readable = std::fs::read(&path).is_ok();

@@ -1,21 +1,21 @@
 //! Messages that make no sense: each has its answer, and the conversation goes on.
 
+use testkit::InProcessCompanion;
 use workbench::Agent;
 
-use crate::companion::Companion;
 use crate::refusals::{PING, answers};
 
 #[tokio::test]
 async fn messages_that_make_no_sense() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
-    let ask = |body: &str| qwen.ask("POST").body(body);
+    let ask = |body: &str| qwen.http_request("POST").body(body);
     let rows = vec![
         ("nothing", ask("")),
         ("half a message", ask(r#"{"jsonrpc":"2.0","id":1,"#)),
         (
             "not UTF-8",
-            qwen.ask("POST")
+            qwen.http_request("POST")
                 .body(b"{\"id\":\"\xff\",\"method\":\"ping\"}".as_slice()),
         ),
         ("a number", ask("3")),
@@ -82,11 +82,11 @@ async fn messages_that_make_no_sense() {
 
 #[tokio::test]
 async fn calls_that_make_no_sense() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     let call = |params: &str| {
         let head = r#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":"#;
-        qwen.ask("POST").body(format!("{head}{params}}}"))
+        qwen.http_request("POST").body(format!("{head}{params}}}"))
     };
     let rows = vec![
         ("an unknown tool", call(r#"{"name":"rm","arguments":{}}"#)),
@@ -134,9 +134,9 @@ async fn calls_that_make_no_sense() {
 
 #[tokio::test]
 async fn batches_are_answered_one_by_one() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
-    let ask = |body: &str| qwen.ask("POST").body(body);
+    let ask = |body: &str| qwen.http_request("POST").body(body);
     let list = r#"{"jsonrpc":"2.0","id":2,"method":"nope"}"#;
     let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let rows = vec![
@@ -159,7 +159,7 @@ async fn batches_are_answered_one_by_one() {
 
 #[tokio::test]
 async fn a_request_in_a_batch_is_never_left_without_an_answer() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     let initialize = r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}"#;
     let answer = qwen.post(&format!("[{PING},{initialize}]")).await;

@@ -2,35 +2,34 @@
 
 use std::fmt::Write as _;
 
+use testkit::InProcessCompanion;
+use testkit::http::{Connection, Request, Response};
 use workbench::Agent;
-
-use crate::companion::Companion;
-use crate::wire::{Answer, Ask, Connection};
 
 pub(crate) const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 /// Asks every row and writes down the answers.
-pub(crate) async fn answers(companion: &Companion, rows: Vec<(&str, Ask)>) -> String {
+pub(crate) async fn answers(companion: &InProcessCompanion, rows: Vec<(&str, Request)>) -> String {
     let mut text = String::new();
     for (name, ask) in rows {
-        let answer = Connection::open(companion.port).await.ask(&ask).await;
+        let answer = Connection::open(companion.port).await.request(&ask).await;
         let _ = writeln!(text, "{name}\n  {}", shown(&answer, companion));
     }
     text
 }
 
-fn shown(answer: &Answer, companion: &Companion) -> String {
+fn shown(answer: &Response, companion: &InProcessCompanion) -> String {
     let body = answer.body.replace(&companion.port.to_string(), "[port]");
     format!("{} {body}", answer.status).trim_end().to_owned()
 }
 
 #[tokio::test]
 async fn strangers_are_turned_away_before_anything_is_read() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
     let gemini = companion.token(Agent::Gemini).to_owned();
     let port = companion.port;
-    let ask = || qwen.ask("POST").body(PING);
+    let ask = || qwen.http_request("POST").body(PING);
     let rows = vec![
         ("no token", ask().header("authorization", "")),
         ("a wrong token", ask().header("authorization", "Bearer x")),
@@ -91,21 +90,23 @@ async fn strangers_are_turned_away_before_anything_is_read() {
 
 #[tokio::test]
 async fn a_body_is_not_waited_for_when_the_token_is_wrong() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.peer(Agent::Qwen);
     let mut connection = Connection::open(companion.port).await;
-    let ask = qwen.ask("POST").header("authorization", "Bearer x");
+    let ask = qwen
+        .http_request("POST")
+        .header("authorization", "Bearer x");
     let head = String::from_utf8(ask.bytes()).unwrap();
     let head = head.replace("content-length: 0", "content-length: 1000000");
     connection.send(head.as_bytes()).await;
-    assert_eq!(connection.answer().await.status, 401);
+    assert_eq!(connection.response().await.status, 401);
 }
 
 #[tokio::test]
 async fn requests_without_a_session_of_their_own() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let qwen = companion.listener(Agent::Qwen).await;
-    let known = |method: &str| qwen.ask(method).body(PING);
+    let known = |method: &str| qwen.http_request(method).body(PING);
     let unknown = |method: &str| known(method).header("mcp-session-id", "0123");
     let none = |method: &str| known(method).header("mcp-session-id", "");
     let rows = vec![

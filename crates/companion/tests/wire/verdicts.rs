@@ -1,23 +1,21 @@
 //! A verdict goes to the session that asked, exactly once, whatever becomes of its streams.
 
+use testkit::http::{StreamEnd, message};
+use testkit::{InProcessCompanion, indent};
 use workbench::{Agent, Decision};
 
-use crate::companion::{Companion, until};
 use crate::diffs::text_of;
-use crate::peer::indent;
-use crate::wire::{End, message};
 
 #[tokio::test]
 async fn decided_while_nobody_listens_it_comes_on_the_next_stream_and_not_again() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "new").await;
     gemini.hang_up();
-    until("the stream is gone", &companion.desk, |status| {
-        !status.sessions[0].streaming
-    })
-    .await;
+    companion
+        .until("the stream is gone", |status| !status.sessions[0].streaming)
+        .await;
     let answered = companion.decide(1, Decision::Accept).await.unwrap();
     assert!(!answered.streaming);
     gemini.listen_for_anything().await;
@@ -39,15 +37,16 @@ async fn decided_while_nobody_listens_it_comes_on_the_next_stream_and_not_again(
     gemini.hang_up();
     gemini.listen().await;
     gemini.nothing_more(&companion).await;
-    until("nothing waits", &companion.desk, |status| {
-        status.sessions[0].undelivered == 0
-    })
-    .await;
+    companion
+        .until("nothing waits", |status| {
+            status.sessions[0].undelivered == 0
+        })
+        .await;
 }
 
 #[tokio::test]
 async fn a_session_without_a_stream_hears_on_the_answer_to_its_question() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.peer(Agent::Gemini);
     gemini.initialize().await;
@@ -60,7 +59,7 @@ async fn a_session_without_a_stream_hears_on_the_answer_to_its_question() {
         for block in std::iter::once(&result).chain(&blocks) {
             gemini.note_back(&indent(block));
         }
-        assert_eq!(end, End::Clean);
+        assert_eq!(end, StreamEnd::Clean);
     }
     gemini.listen().await;
     gemini.nothing_more(&companion).await;
@@ -86,7 +85,7 @@ async fn a_session_without_a_stream_hears_on_the_answer_to_its_question() {
 
 #[tokio::test]
 async fn a_stream_opened_later_takes_over_from_the_answer() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.peer(Agent::Qwen);
     qwen.initialize().await;
@@ -98,7 +97,7 @@ async fn a_stream_opened_later_takes_over_from_the_answer() {
     let messages: Vec<_> = blocks.iter().filter_map(|block| message(block)).collect();
     assert_eq!(
         (messages.len(), end),
-        (1, End::Clean),
+        (1, StreamEnd::Clean),
         "only the result: {messages:?}"
     );
     qwen.nothing_more(&companion).await;
@@ -106,7 +105,7 @@ async fn a_stream_opened_later_takes_over_from_the_answer() {
 
 #[tokio::test]
 async fn an_answer_that_died_loses_no_verdict() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.peer(Agent::Qwen);
     qwen.initialize().await;
@@ -121,7 +120,7 @@ async fn an_answer_that_died_loses_no_verdict() {
 
 #[tokio::test]
 async fn an_agent_that_takes_only_json_gets_json_and_the_verdict_later() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.peer(Agent::Qwen);
     qwen.initialize().await;
@@ -129,7 +128,9 @@ async fn an_agent_that_takes_only_json_gets_json_and_the_verdict_later() {
         "jsonrpc": "2.0", "id": 9, "method": "tools/call",
         "params": { "name": "openDiff", "arguments": { "filePath": path, "newContent": "x" } },
     });
-    let ask = qwen.ask("POST").header("accept", "application/json");
+    let ask = qwen
+        .http_request("POST")
+        .header("accept", "application/json");
     let answer = qwen.send(&ask.body(body.to_string())).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(
@@ -144,7 +145,7 @@ async fn an_agent_that_takes_only_json_gets_json_and_the_verdict_later() {
 
 #[tokio::test]
 async fn two_sessions_with_the_same_path_hear_only_their_own() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.file("a.txt", "old");
     let mut qwen = companion.listener(Agent::Qwen).await;
     let mut gemini = companion.listener(Agent::Gemini).await;
@@ -167,7 +168,7 @@ async fn two_sessions_with_the_same_path_hear_only_their_own() {
 
 #[tokio::test]
 async fn the_newest_of_several_streams_carries_the_verdict() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut qwen = companion.listener(Agent::Qwen).await;
     let mut newer = qwen.stream().await;
@@ -181,7 +182,7 @@ async fn the_newest_of_several_streams_carries_the_verdict() {
 
 #[tokio::test]
 async fn one_decided_just_before_the_agent_takes_it_back_is_told_once() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.peer(Agent::Gemini);
     gemini.initialize().await;
@@ -198,15 +199,14 @@ async fn one_decided_just_before_the_agent_takes_it_back_is_told_once() {
 
 #[tokio::test]
 async fn an_old_verdict_does_not_decide_the_next_proposal_for_the_path() {
-    let companion = Companion::start().await;
+    let companion = InProcessCompanion::start();
     let path = companion.path("a.txt");
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "first").await;
     gemini.hang_up();
-    until("it is gone", &companion.desk, |status| {
-        !status.sessions[0].streaming
-    })
-    .await;
+    companion
+        .until("it is gone", |status| !status.sessions[0].streaming)
+        .await;
     companion.decide(1, Decision::Accept).await.unwrap();
     let mut answer = gemini.open_diff_streaming(&path, "second").await;
     answer.block().await.unwrap();

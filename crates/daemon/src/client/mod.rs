@@ -1,8 +1,8 @@
 //! The daemon's routes, one method each.
 //!
-//! A [`DaemonClient`] has no state: it knows an address and a token, and every call stands for itself.
-//! It never tries again by itself and never guesses; what to do after an error is for the caller, who
-//! knows whether the request may be repeated. [`crate::Session`] is such a caller.
+//! A [`DaemonClient`] has no state: it holds an address and a token, and each call is independent.
+//! It never retries. What to do after an error is for the caller, who knows whether the request may
+//! be repeated; [`crate::Session`] is such a caller.
 
 mod sessions;
 mod stream;
@@ -17,23 +17,24 @@ use serde::de::DeserializeOwned;
 
 use crate::address::Address;
 use crate::error::DaemonError;
-use crate::http::{Answer, Call, Link, Timeouts, encode};
+use crate::http::{HttpClient, HttpRequest, HttpResponse, Timeouts, encode};
 use crate::token::Token;
-use crate::wire::{Capabilities, DaemonStatus, Health};
+use crate::wire::{DaemonCapabilities, DaemonStatus, Health};
 
-pub use stream::{ConnectReason, Cursor, EventStream, Signal, Subscription};
+pub use stream::{ConnectReason, EventCursor, EventStream, StreamItem, Subscription};
 
-/// A way to ask one daemon.
+/// A typed client for the routes of one daemon. It holds no state besides address, token and
+/// timeouts.
 #[derive(Clone, Debug)]
 pub struct DaemonClient {
-    link: Link,
+    http: HttpClient,
 }
 
 impl DaemonClient {
-    /// A client for the daemon at `address`. Nothing is sent yet.
+    /// A client for the daemon at `address`. Sends nothing.
     pub fn new(address: Address, token: Option<Token>) -> Self {
         Self {
-            link: Link {
+            http: HttpClient {
                 address,
                 token,
                 timeouts: Timeouts::default(),
@@ -41,53 +42,53 @@ impl DaemonClient {
         }
     }
 
-    /// The same client with other limits on how long things may take.
+    /// The same client with other timeouts.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.link.timeouts = timeouts;
+        self.http.timeouts = timeouts;
         self
     }
 
-    /// Where it asks.
+    /// The daemon's address.
     pub fn address(&self) -> &Address {
-        &self.link.address
+        &self.http.address
     }
 
-    /// Whether the daemon is up. Needs no token on loopback.
+    /// `GET /health`: whether the daemon is up. Needs no token on loopback.
     pub async fn health(&self) -> Result<Health, DaemonError> {
         self.json(self.get("/health".into())).await
     }
 
-    /// Whether the daemon is up, with its counters.
+    /// `GET /health?deep=1`: whether the daemon is up, with its counters.
     pub async fn deep_health(&self) -> Result<Health, DaemonError> {
         self.json(self.get("/health?deep=1".into())).await
     }
 
-    /// What the daemon is and can do.
-    pub async fn capabilities(&self) -> Result<Capabilities, DaemonError> {
+    /// `GET /capabilities`: version, features and workspaces of the daemon.
+    pub async fn capabilities(&self) -> Result<DaemonCapabilities, DaemonError> {
         self.json(self.get("/capabilities".into())).await
     }
 
-    /// Which process the daemon is.
+    /// `GET /daemon/status`: the process id and the run id of the daemon.
     pub async fn daemon_status(&self) -> Result<DaemonStatus, DaemonError> {
         self.json(self.get("/daemon/status".into())).await
     }
 
-    fn call(&self, method: Method, path: String) -> Call {
-        Call {
+    fn request(&self, method: Method, path: String) -> HttpRequest {
+        HttpRequest {
             method,
             path,
             headers: HeaderMap::new(),
             body: None,
-            patience: self.link.timeouts.answer,
+            timeout: self.http.timeouts.response,
         }
     }
 
-    fn get(&self, path: String) -> Call {
-        self.call(Method::GET, path)
+    fn get(&self, path: String) -> HttpRequest {
+        self.request(Method::GET, path)
     }
 
-    fn post(&self, path: String, body: &impl Serialize) -> Result<Call, DaemonError> {
+    fn post(&self, path: String, body: &impl Serialize) -> Result<HttpRequest, DaemonError> {
         self.with_body(Method::POST, path, body)
     }
 
@@ -96,46 +97,50 @@ impl DaemonClient {
         method: Method,
         path: String,
         body: &impl Serialize,
-    ) -> Result<Call, DaemonError> {
-        let body =
-            serde_json::to_vec(body).map_err(|error| self.link.strange(error.to_string()))?;
-        Ok(Call {
+    ) -> Result<HttpRequest, DaemonError> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| self.http.invalid_response(error.to_string()))?;
+        Ok(HttpRequest {
             body: Some(body),
-            ..self.call(method, path)
+            ..self.request(method, path)
         })
     }
 
-    fn restore_patience(&self) -> Duration {
-        self.link.timeouts.restore
+    fn restore_timeout(&self) -> Duration {
+        self.http.timeouts.restore
     }
 
-    /// Asks, and reads the answer as JSON.
-    async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T, DaemonError> {
-        let path = call.path.clone();
-        let answer = self.link.ask(call).await?;
+    /// Sends a request and deserialises the response body.
+    async fn json<T: DeserializeOwned>(&self, request: HttpRequest) -> Result<T, DaemonError> {
+        let path = request.path.clone();
+        let answer = self.http.fetch(request).await?;
         self.read(&path, &answer)
     }
 
-    fn read<T: DeserializeOwned>(&self, path: &str, answer: &Answer) -> Result<T, DaemonError> {
+    fn read<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        answer: &HttpResponse,
+    ) -> Result<T, DaemonError> {
         serde_json::from_slice(&answer.body).map_err(|error| {
             let route = route(path);
-            self.link
-                .strange(format!("the answer of {route} cannot be read: {error}"))
+            self.http
+                .invalid_response(format!("the answer of {route} cannot be read: {error}"))
         })
     }
 }
 
-/// The path of a route, without what differs from call to call.
+/// The path without the query, for error messages.
 fn route(path: &str) -> &str {
     path.split('?').next().unwrap_or(path)
 }
 
-/// The path of a session's route.
+/// The path of a route below `/session/{id}`.
 fn session_path(session: &crate::wire::SessionId, tail: &str) -> String {
     format!("/session/{}{tail}", encode(session.as_str()))
 }
 
-/// A query from the parts that are there.
+/// The query string of the parameters that have a value; empty if none has.
 fn query(parts: &[(&str, Option<String>)]) -> String {
     let parts: Vec<String> = parts
         .iter()

@@ -1,45 +1,46 @@
-//! Routes about sessions as a whole.
+//! Routes for sessions as a whole.
 
 use hyper::Method;
 use serde_json::json;
 
 use super::{DaemonClient, query, session_path};
-use crate::error::{DaemonError, Reason};
-use crate::http::{Call, encode};
+use crate::error::{DaemonError, ErrorReason};
+use crate::http::{HttpRequest, encode};
 use crate::wire::{
-    ApprovalMode, ApprovalModeSet, ClientId, Heartbeat, Loaded, Metadata, ModelSwitch, NewSession,
-    Opened, PageRequest, Restore, SessionContext, SessionId, SessionPage, SessionSummary,
-    Transcript, TranscriptRequest,
+    ApprovalMode, ApprovalModeSet, ClientId, Heartbeat, LoadedSession, ModelSwitch, NewSession,
+    OpenedSession, PageRequest, RestoreSession, SessionContext, SessionId, SessionMetadata,
+    SessionPage, SessionSummary, TranscriptPage, TranscriptRequest,
 };
 
 impl DaemonClient {
-    /// Creates a session, or attaches to the one that is there.
-    pub async fn create_session(&self, new: &NewSession) -> Result<Opened, DaemonError> {
-        let call = self.post("/session".into(), new)?;
-        let patience = self.restore_patience();
-        self.json(Call { patience, ..call }).await
+    /// `POST /session`: creates a session, or attaches to the one that is shared in this workspace.
+    pub async fn create_session(&self, new: &NewSession) -> Result<OpenedSession, DaemonError> {
+        let request = self.post("/session".into(), new)?;
+        let timeout = self.restore_timeout();
+        self.json(HttpRequest { timeout, ..request }).await
     }
 
-    /// Brings a session back with its history, from the daemon's memory or from disk.
+    /// `POST /session/{id}/load`: restores a session with its history, from the daemon's memory or
+    /// from disk.
     ///
-    /// With a client id that is registered there, that id is kept and counted once more; any other
-    /// id is replaced by a new one.
+    /// With a client id that is registered there, that id is kept and its registrations are counted
+    /// up; any other id is replaced by a new one.
     pub async fn load_session(
         &self,
         session: &SessionId,
-        restore: &Restore,
+        restore: &RestoreSession,
         client: Option<&ClientId>,
-    ) -> Result<Loaded, DaemonError> {
+    ) -> Result<LoadedSession, DaemonError> {
         self.restore(session, "/load", restore, client).await
     }
 
-    /// Brings a session back without its history.
+    /// `POST /session/{id}/resume`: restores a session without its history.
     pub async fn resume_session(
         &self,
         session: &SessionId,
-        restore: &Restore,
+        restore: &RestoreSession,
         client: Option<&ClientId>,
-    ) -> Result<Loaded, DaemonError> {
+    ) -> Result<LoadedSession, DaemonError> {
         self.restore(session, "/resume", restore, client).await
     }
 
@@ -47,17 +48,17 @@ impl DaemonClient {
         &self,
         session: &SessionId,
         how: &str,
-        restore: &Restore,
+        restore: &RestoreSession,
         client: Option<&ClientId>,
-    ) -> Result<Loaded, DaemonError> {
-        let call = self
+    ) -> Result<LoadedSession, DaemonError> {
+        let request = self
             .post(session_path(session, how), restore)?
             .client(client);
-        let patience = self.restore_patience();
-        self.json(Call { patience, ..call }).await
+        let timeout = self.restore_timeout();
+        self.json(HttpRequest { timeout, ..request }).await
     }
 
-    /// The sessions of a folder, newest first.
+    /// `GET /workspace/{folder}/sessions`: the sessions of a folder, newest first.
     pub async fn sessions(
         &self,
         workspace: &str,
@@ -71,12 +72,12 @@ impl DaemonClient {
         self.json(self.get(path)).await
     }
 
-    /// How a session is, with everything that waits for a person. Only for live sessions.
+    /// `GET /session/{id}/status`: state of a live session, with the requests that are open.
     pub async fn session_status(&self, session: &SessionId) -> Result<SessionSummary, DaemonError> {
         self.json(self.get(session_path(session, "/status"))).await
     }
 
-    /// Models and modes of a session.
+    /// `GET /session/{id}/context`: the models and approval modes of a session.
     pub async fn session_context(
         &self,
         session: &SessionId,
@@ -84,12 +85,12 @@ impl DaemonClient {
         self.json(self.get(session_path(session, "/context"))).await
     }
 
-    /// A page of a session's transcript.
+    /// `GET /session/{id}/transcript`: one page of the transcript.
     pub async fn transcript(
         &self,
         session: &SessionId,
         page: &TranscriptRequest,
-    ) -> Result<Transcript, DaemonError> {
+    ) -> Result<TranscriptPage, DaemonError> {
         let parts = [
             ("limit", page.limit.map(|limit| limit.to_string())),
             ("cursor", page.cursor.clone()),
@@ -99,60 +100,65 @@ impl DaemonClient {
         self.json(self.get(path)).await
     }
 
-    /// Closes a session for everybody; its transcript stays. `false` if it was closed already.
+    /// `DELETE /session/{id}`: closes a session for all clients. The transcript stays. `false` if
+    /// it was closed already.
     pub async fn close_session(
         &self,
         session: &SessionId,
         client: Option<&ClientId>,
     ) -> Result<bool, DaemonError> {
-        let call = self
-            .call(Method::DELETE, session_path(session, ""))
+        let request = self
+            .request(Method::DELETE, session_path(session, ""))
             .client(client);
-        self.gone(call).await
+        self.gone(request).await
     }
 
-    /// Takes one registration of a client back. `false` if the session was gone already.
+    /// `POST /session/{id}/detach`: removes one registration of a client. `false` if the session
+    /// was gone already.
     pub async fn detach(
         &self,
         session: &SessionId,
         client: &ClientId,
     ) -> Result<bool, DaemonError> {
-        let call = self.call(Method::POST, session_path(session, "/detach"));
-        self.gone(call.client(Some(client))).await
+        let request = self.request(Method::POST, session_path(session, "/detach"));
+        self.gone(request.client(Some(client))).await
     }
 
-    /// Asks for something to go away, and is content if it has.
-    async fn gone(&self, call: Call) -> Result<bool, DaemonError> {
-        match self.link.ask(call).await {
+    /// Sends a request that removes something. A session that does not exist (any more) is no
+    /// error.
+    async fn gone(&self, request: HttpRequest) -> Result<bool, DaemonError> {
+        match self.http.fetch(request).await {
             Ok(_) => Ok(true),
-            Err(error) if error.reason() == Some(Reason::SessionNotFound) => Ok(false),
+            Err(error) if error.reason() == Some(ErrorReason::SessionNotFound) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Gives a session a title of at most 256 characters.
+    /// `PATCH /session/{id}/metadata`: sets the title, at most 256 characters.
     pub async fn set_display_name(
         &self,
         session: &SessionId,
         name: &str,
         client: Option<&ClientId>,
-    ) -> Result<Metadata, DaemonError> {
+    ) -> Result<SessionMetadata, DaemonError> {
         let body = json!({"displayName": name});
-        let call = self.with_body(Method::PATCH, session_path(session, "/metadata"), &body)?;
-        self.json(call.client(client)).await
+        let request = self.with_body(Method::PATCH, session_path(session, "/metadata"), &body)?;
+        self.json(request.client(client)).await
     }
 
-    /// Tells the daemon that we are alive. It keeps a record; nobody is thrown out for silence.
+    /// `POST /session/{id}/heartbeat`. The daemon records the time; it removes no client for being
+    /// silent.
     pub async fn heartbeat(
         &self,
         session: &SessionId,
         client: Option<&ClientId>,
     ) -> Result<Heartbeat, DaemonError> {
-        let call = self.post(session_path(session, "/heartbeat"), &json!({}))?;
-        self.json(call.client(client)).await
+        let request = self.post(session_path(session, "/heartbeat"), &json!({}))?;
+        self.json(request.client(client)).await
     }
 
-    /// Switches the model. Beware: the daemon writes it into the person's settings.
+    /// `POST /session/{id}/model`: switches the model. The daemon also writes it into the user's
+    /// settings.
     pub async fn set_model(
         &self,
         session: &SessionId,
@@ -160,11 +166,11 @@ impl DaemonClient {
         client: Option<&ClientId>,
     ) -> Result<ModelSwitch, DaemonError> {
         let body = json!({"modelId": model});
-        let call = self.post(session_path(session, "/model"), &body)?;
-        self.json(call.client(client)).await
+        let request = self.post(session_path(session, "/model"), &body)?;
+        self.json(request.client(client)).await
     }
 
-    /// Changes what the agent may do without asking, for this session or for good.
+    /// `POST /session/{id}/approval-mode`: for this session, or with `persist` in the settings too.
     pub async fn set_approval_mode(
         &self,
         session: &SessionId,
@@ -176,7 +182,7 @@ impl DaemonClient {
         if persist {
             body["persist"] = true.into();
         }
-        let call = self.post(session_path(session, "/approval-mode"), &body)?;
-        self.json(call.client(client)).await
+        let request = self.post(session_path(session, "/approval-mode"), &body)?;
+        self.json(request.client(client)).await
     }
 }

@@ -1,6 +1,5 @@
-//! The events of a session, as they come.
+//! The event stream of a session.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use http_body_util::BodyExt;
@@ -10,40 +9,40 @@ use tokio::time::timeout;
 
 use super::{DaemonClient, query, session_path};
 use crate::error::DaemonError;
-use crate::event::{Event, EventError};
-use crate::http::{Connection, Link};
-use crate::sse::{self, Item, Parser};
+use crate::event::{DaemonEvent, EventError};
+use crate::http::{ConnectionGuard, HttpClient};
+use crate::sse::{self, Parser, SseItem};
 use crate::wire::{ClientId, Epoch, SessionId};
 
 const EPOCH: HeaderName = HeaderName::from_static("x-qwen-event-epoch");
 const STREAM_ID: HeaderName = HeaderName::from_static("x-qwen-sse-stream-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How many bytes of a frame that cannot be read are kept to show.
+/// How many bytes of an unreadable frame are kept for diagnosis.
 const LONGEST_EXCERPT: usize = 200;
 
-/// A place in a session's events: a number, and the generation that it belongs to.
+/// A position in a session's event stream. Event ids are only comparable within one epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
-    /// The newest event that has been seen; 0 for none.
+pub struct EventCursor {
+    /// The newest event that was received; 0 for none.
     pub last_event_id: u64,
-    /// The generation. Unknown right after a session was created.
+    /// The epoch of that id. Unknown right after a session was created.
     pub epoch: Option<Epoch>,
 }
 
-/// Why a stream is opened; only for the daemon's own records.
+/// Why a stream is opened. The daemon only records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConnectReason {
-    /// The first one.
+    /// The first stream of this client.
     #[default]
     Initial,
-    /// To go on after an earlier process.
+    /// The first stream after an earlier process.
     Resume,
-    /// The last one ended.
+    /// The daemon ended the stream before.
     StreamEnd,
-    /// The last one broke.
+    /// The connection of the stream before broke.
     TransportError,
-    /// The last one could not be continued.
+    /// The stream before could not be continued; the history was loaded.
     StateResync,
 }
 
@@ -59,37 +58,37 @@ impl ConnectReason {
     }
 }
 
-/// How to listen.
+/// Parameters of an event stream.
 #[derive(Clone, Debug, Default)]
 pub struct Subscription {
-    /// Where to go on. Without it only what happens from now on is sent.
-    pub cursor: Option<Cursor>,
-    /// Whether to tell model and mode as they are now.
+    /// Where to continue. Without it only new events are sent.
+    pub cursor: Option<EventCursor>,
+    /// Whether to send a `session_snapshot` with the current model and approval mode first.
     pub snapshot: bool,
-    /// How many frames the daemon may hold back for a slow reader, 16 to 2048.
+    /// How many frames the daemon may queue for a slow reader, 16 to 2048.
     pub max_queued: Option<u16>,
-    /// The largest frame to take; [`sse::MAX_FRAME`] if `None`.
+    /// The largest frame that is read; [`sse::MAX_FRAME`] if `None`.
     pub max_frame: Option<usize>,
-    /// Why.
+    /// Sent as `connectReason`.
     pub reason: ConnectReason,
-    /// The daemon's name for the stream before this one.
+    /// The stream id of the stream before, sent as `previousStreamId`.
     pub previous_stream: Option<String>,
 }
 
-/// What a stream brings.
+/// One item of an event stream.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Signal {
-    /// An event.
-    Event(Event),
-    /// A sign of life.
+pub enum StreamItem {
+    /// A frame that holds an event.
+    Event(DaemonEvent),
+    /// An SSE comment, which the daemon sends every 15 seconds.
     Heartbeat,
-    /// A frame that is not an event, or too large to be taken. It is gone.
+    /// A frame that is not an event, or is larger than the limit. Its content is lost.
     Unreadable {
-        /// Its number, if that could be read.
+        /// The event id, if it could be read.
         id: Option<u64>,
-        /// What is wrong with it.
+        /// The error, for people.
         why: String,
-        /// Its beginning.
+        /// The beginning of the frame; empty if it was too large.
         excerpt: String,
     },
 }
@@ -97,21 +96,20 @@ pub enum Signal {
 /// An open event stream. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct EventStream {
-    link: Link,
-    /// The generation of its numbers.
+    http: HttpClient,
+    /// The epoch of its event ids.
     pub epoch: Option<Epoch>,
-    /// The daemon's name for it.
+    /// The daemon's id for this stream.
     pub stream_id: Option<String>,
-    /// How many events had bytes that are not text.
-    pub mended: u64,
+    /// How many events had invalid UTF-8, which was replaced.
+    pub invalid_utf8: u64,
     body: Incoming,
     parser: Parser,
-    ready: VecDeque<Signal>,
-    _connection: Connection,
+    _connection: ConnectionGuard,
 }
 
 impl DaemonClient {
-    /// Opens the event stream of a session. The time limit is for the answer's head only.
+    /// `GET /session/{id}/events`. The timeout applies to the response head only.
     pub async fn events(
         &self,
         session: &SessionId,
@@ -128,85 +126,80 @@ impl DaemonClient {
             ("previousStreamId", subscription.previous_stream.clone()),
         ];
         let path = session_path(session, "/events") + &query(&parts);
-        let mut call = self
+        let mut request = self
             .get(path)
             .client(client)
             .header(ACCEPT, "text/event-stream");
         if let Some(cursor) = &subscription.cursor {
-            call = call.header(LAST_EVENT_ID, &cursor.last_event_id.to_string());
-            // A generation without a number means nothing to the daemon.
+            request = request.header(LAST_EVENT_ID, &cursor.last_event_id.to_string());
+            // The daemon ignores an epoch without an event id.
             if let Some(epoch) = &cursor.epoch {
-                call = call.header(EPOCH, epoch.as_str());
+                request = request.header(EPOCH, epoch.as_str());
             }
         }
-        let (headers, body, connection) = self.link.open(call).await?;
+        let (headers, body, connection) = self.http.open_stream(request).await?;
         let text = |name: &HeaderName| text(&headers, name);
         let kind = text(&CONTENT_TYPE).unwrap_or_default();
         if !kind.to_ascii_lowercase().starts_with("text/event-stream") {
             let why = format!("an event stream was answered with `{kind}`");
-            return Err(self.link.strange(why));
+            return Err(self.http.invalid_response(why));
         }
         Ok(EventStream {
-            link: self.link.clone(),
+            http: self.http.clone(),
             epoch: text(&EPOCH).and_then(|it| Epoch::new(it).ok()),
             stream_id: text(&STREAM_ID).map(str::to_owned),
-            mended: 0,
+            invalid_utf8: 0,
             body,
             parser: Parser::new(subscription.max_frame.unwrap_or(sse::MAX_FRAME)),
-            ready: VecDeque::new(),
             _connection: connection,
         })
     }
 }
 
 impl EventStream {
-    /// The next signal; `None` when the daemon has ended the stream. A daemon that sends nothing at
-    /// all for `patience`, not even a heartbeat, counts as gone.
+    /// The next item; `None` when the daemon has ended the stream. If nothing at all arrives within
+    /// `limit`, not even a heartbeat, that is [`DaemonError::Timeout`].
     ///
-    /// It may be dropped while it waits; nothing is lost.
-    pub async fn next(&mut self, patience: Duration) -> Result<Option<Signal>, DaemonError> {
+    /// Cancel safe: dropping the future loses nothing.
+    pub async fn next(&mut self, limit: Duration) -> Result<Option<StreamItem>, DaemonError> {
         loop {
-            if let Some(signal) = self.ready.pop_front() {
-                return Ok(Some(signal));
+            if let Some(item) = self.parser.pull() {
+                return Ok(Some(self.read(item)));
             }
             // Any byte is a sign of life: a large frame may take its time.
-            match timeout(patience, self.body.frame()).await {
-                Err(_) => return Err(self.link.silent(patience)),
+            match timeout(limit, self.body.frame()).await {
+                Err(_) => return Err(self.http.timed_out(limit)),
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(error))) => return Err(self.link.cut(&error)),
+                Ok(Some(Err(error))) => return Err(self.http.connection_lost(&error)),
                 Ok(Some(Ok(frame))) => {
                     if let Ok(bytes) = frame.into_data() {
                         self.parser.push(bytes);
-                        self.drain();
                     }
                 }
             }
         }
     }
 
-    fn drain(&mut self) {
-        while let Some(item) = self.parser.pull() {
-            let signal = match item {
-                Item::Comment => Signal::Heartbeat,
-                Item::Oversized { id, bytes } => Signal::Unreadable {
-                    id,
-                    why: format!("a frame of {bytes} bytes is too large"),
-                    excerpt: String::new(),
-                },
-                Item::Frame(frame) => {
-                    let (event, mended) = Event::from_frame(&frame);
-                    self.mended += u64::from(mended);
-                    event.map_or_else(|error| unreadable(&frame, &error), Signal::Event)
-                }
-            };
-            self.ready.push_back(signal);
+    fn read(&mut self, item: SseItem) -> StreamItem {
+        match item {
+            SseItem::Comment => StreamItem::Heartbeat,
+            SseItem::Oversized { id, bytes } => StreamItem::Unreadable {
+                id,
+                why: format!("a frame of {bytes} bytes is too large"),
+                excerpt: String::new(),
+            },
+            SseItem::Frame(frame) => {
+                let (event, invalid_utf8) = DaemonEvent::from_frame(&frame);
+                self.invalid_utf8 += u64::from(invalid_utf8);
+                event.map_or_else(|error| unreadable(&frame, &error), StreamItem::Event)
+            }
         }
     }
 }
 
-fn unreadable(frame: &sse::Frame, error: &EventError) -> Signal {
+fn unreadable(frame: &sse::SseFrame, error: &EventError) -> StreamItem {
     let excerpt = &frame.data[..frame.data.len().min(LONGEST_EXCERPT)];
-    Signal::Unreadable {
+    StreamItem::Unreadable {
         id: frame.id,
         why: error.to_string(),
         excerpt: String::from_utf8_lossy(excerpt).into_owned(),

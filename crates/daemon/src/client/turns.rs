@@ -1,54 +1,57 @@
-//! Routes about prompts, turns and permissions.
+//! Routes for prompts, turns and permissions.
 
 use hyper::Method;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{DaemonClient, session_path};
-use crate::error::{DaemonError, Reason};
+use crate::error::{DaemonError, ErrorReason};
 use crate::http::encode;
 use crate::wire::{
-    Admission, Ballot, ClientId, PendingPrompt, PromptId, PromptRequest, RequestId, SessionId,
-    StopReason, TurnStatus, Vote,
+    ClientId, PendingPrompt, PermissionVote, PromptId, PromptRequest, PromptResponse, RequestId,
+    SessionId, StopReason, TurnStatus, VoteResult,
 };
 
 impl DaemonClient {
-    /// Sends a prompt. Its end comes as an event, which may well arrive before this returns.
+    /// `POST /session/{id}/prompt`. The end of the turn comes as an event, which may arrive before
+    /// this returns.
     ///
-    /// Never repeat one after [`DaemonError::Silent`] or [`DaemonError::Cut`]: it may be running.
+    /// Never repeat a prompt after [`DaemonError::Timeout`] or [`DaemonError::ConnectionLost`]: it
+    /// may be running.
     pub async fn prompt(
         &self,
         session: &SessionId,
         prompt: &PromptRequest,
         client: Option<&ClientId>,
-    ) -> Result<Admission, DaemonError> {
+    ) -> Result<PromptResponse, DaemonError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Finished {
             stop_reason: StopReason,
         }
         let path = session_path(session, "/prompt");
-        let call = self.post(path.clone(), prompt)?.client(client);
-        let answer = self.link.ask(call).await?;
+        let request = self.post(path.clone(), prompt)?.client(client);
+        let answer = self.http.fetch(request).await?;
         if answer.status == 200
             && let Ok(finished) = serde_json::from_slice::<Finished>(&answer.body)
         {
-            return Ok(Admission::Finished(finished.stop_reason));
+            return Ok(PromptResponse::Finished(finished.stop_reason));
         }
-        self.read(&path, &answer).map(Admission::Accepted)
+        self.read(&path, &answer).map(PromptResponse::Accepted)
     }
 
-    /// Asks for the running turn to be cancelled; queued prompts go on. Fine when nothing runs.
+    /// `POST /session/{id}/cancel`: cancels the running turn. Queued prompts still run. No error if
+    /// nothing runs.
     pub async fn cancel(
         &self,
         session: &SessionId,
         client: Option<&ClientId>,
     ) -> Result<(), DaemonError> {
-        let call = self.post(session_path(session, "/cancel"), &json!({}))?;
-        self.link.ask(call.client(client)).await.map(drop)
+        let request = self.post(session_path(session, "/cancel"), &json!({}))?;
+        self.http.fetch(request.client(client)).await.map(drop)
     }
 
-    /// What the daemon remembers about a turn.
+    /// `GET /session/{id}/turns/{prompt}`: the daemon's record of a turn.
     pub async fn turn(
         &self,
         session: &SessionId,
@@ -58,13 +61,13 @@ impl DaemonClient {
         self.json(self.get(session_path(session, &tail))).await
     }
 
-    /// The running turn, or the last one.
+    /// `GET /session/{id}/turns/current`: the running turn, or the last one.
     pub async fn current_turn(&self, session: &SessionId) -> Result<TurnStatus, DaemonError> {
         self.json(self.get(session_path(session, "/turns/current")))
             .await
     }
 
-    /// The prompts that run and wait.
+    /// `GET /session/{id}/pending-prompts`: the prompts that run or are queued.
     pub async fn pending_prompts(
         &self,
         session: &SessionId,
@@ -75,12 +78,13 @@ impl DaemonClient {
             #[serde(default)]
             pending_prompts: Vec<PendingPrompt>,
         }
-        let call = self.get(session_path(session, "/pending-prompts"));
-        let pending: Pending = self.json(call).await?;
+        let request = self.get(session_path(session, "/pending-prompts"));
+        let pending: Pending = self.json(request).await?;
         Ok(pending.pending_prompts)
     }
 
-    /// Takes a prompt out of the queue. `false` if it was not there (any more).
+    /// `DELETE /session/{id}/pending-prompts/{prompt}`. `false` if the prompt was not queued (any
+    /// more).
     pub async fn remove_pending_prompt(
         &self,
         session: &SessionId,
@@ -92,25 +96,26 @@ impl DaemonClient {
             removed: bool,
         }
         let tail = format!("/pending-prompts/{}", encode(prompt.as_str()));
-        let call = self.call(Method::DELETE, session_path(session, &tail));
-        let removed: Removed = self.json(call.client(client)).await?;
+        let request = self.request(Method::DELETE, session_path(session, &tail));
+        let removed: Removed = self.json(request.client(client)).await?;
         Ok(removed.removed)
     }
 
-    /// Answers a permission request, on the route that every workspace of the daemon has.
+    /// `POST /session/{id}/permission/{request}`: answers a permission request. Every workspace of
+    /// the daemon has this route.
     pub async fn vote(
         &self,
         session: &SessionId,
         request: &RequestId,
-        ballot: &Ballot,
+        ballot: &PermissionVote,
         client: Option<&ClientId>,
-    ) -> Result<Vote, DaemonError> {
+    ) -> Result<VoteResult, DaemonError> {
         let tail = format!("/permission/{}", encode(request.as_str()));
-        let call = self.post(session_path(session, &tail), ballot)?;
-        match self.link.ask(call.client(client)).await {
-            Ok(_) => Ok(Vote::Taken),
+        let request = self.post(session_path(session, &tail), ballot)?;
+        match self.http.fetch(request.client(client)).await {
+            Ok(_) => Ok(VoteResult::Taken),
             // Unknown, resolved before, or of another session: the daemon does not tell which.
-            Err(error) if error.reason() == Some(Reason::NotFound) => Ok(Vote::Lost),
+            Err(error) if error.reason() == Some(ErrorReason::NotFound) => Ok(VoteResult::Lost),
             Err(error) => Err(error),
         }
     }

@@ -1,4 +1,4 @@
-//! The one task that connects and disconnects, in the order in which it was asked.
+//! The task that runs connects and disconnects, in the order in which they were called.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,90 +7,101 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::events::{IdeEvent, ROOM};
-use super::pump::Pump;
-use super::requests::Requests;
+use super::forwarder::EventForwarder;
+use super::requests::OpenRequests;
 use super::setup::{self, ConnectError};
-use super::{Connected, Conversation, Live, Options, Shared, lock};
+use super::{ConnectOptions, Connected, LiveConnection, SessionChoice, SharedConnection};
 use crate::client::DaemonClient;
 use crate::error::DaemonError;
-use crate::session::{Parting, Session, Updates};
-use crate::wire::{NewSession, Restore, SessionScope};
+use crate::locked;
+use crate::session::{DisconnectMode, Session, SessionEvents};
+use crate::wire::{NewSession, RestoreSession, SessionScope};
 
-type Tell<T> = oneshot::Sender<T>;
+type ReplyTo<T> = oneshot::Sender<T>;
 
-/// Something to be done in its turn.
+/// A command to the actor.
 #[derive(Debug)]
-pub(super) enum Command {
-    Connect(Box<Options>, Tell<Result<Connected, ConnectError>>),
-    Reconnect(Tell<Result<Connected, ConnectError>>),
-    Disconnect(Parting, Tell<Result<(), DaemonError>>),
+pub(super) enum ConnectionCommand {
+    Connect(
+        Box<ConnectOptions>,
+        ReplyTo<Result<Connected, ConnectError>>,
+    ),
+    Reconnect(ReplyTo<Result<Connected, ConnectError>>),
+    Disconnect(DisconnectMode, ReplyTo<Result<(), DaemonError>>),
 }
 
 pub(super) struct Actor {
-    shared: Arc<Shared>,
-    commands: mpsc::Receiver<Command>,
-    /// What forwards the events of the connection that stands, or stood.
-    pump: Option<JoinHandle<()>>,
-    /// How the last connection was made.
-    options: Option<Options>,
+    shared: Arc<SharedConnection>,
+    commands: mpsc::Receiver<ConnectionCommand>,
+    /// Forwards the events of the current or the last connection.
+    forwarder: Option<JoinHandle<()>>,
+    /// The options of the last connect.
+    options: Option<ConnectOptions>,
     number: u64,
 }
 
 impl Actor {
-    pub(super) fn new(shared: Arc<Shared>, commands: mpsc::Receiver<Command>) -> Self {
+    pub(super) fn new(
+        shared: Arc<SharedConnection>,
+        commands: mpsc::Receiver<ConnectionCommand>,
+    ) -> Self {
         Self {
             shared,
             commands,
-            pump: None,
+            forwarder: None,
             options: None,
             number: 0,
         }
     }
 
-    /// Works until the last handle is gone.
+    /// Runs until the last handle is dropped.
     pub(super) async fn run(mut self) {
         while let Some(command) = self.commands.recv().await {
             match command {
-                // Nobody waits for these any more: somebody thought better of it.
-                Command::Connect(_, tell) | Command::Reconnect(tell) if tell.is_closed() => {}
-                Command::Connect(options, tell) => {
+                // The caller dropped its future: the command was cancelled while it was queued.
+                ConnectionCommand::Connect(_, reply) | ConnectionCommand::Reconnect(reply)
+                    if reply.is_closed() => {}
+                ConnectionCommand::Connect(options, reply) => {
                     let connected = self.connect(*options).await;
-                    // The event tells too.
-                    let _ = tell.send(connected);
+                    // The caller may be gone. The event tells the result too.
+                    let _ = reply.send(connected);
                 }
-                Command::Reconnect(tell) => {
-                    let _ = tell.send(self.reconnect().await);
+                ConnectionCommand::Reconnect(reply) => {
+                    let _ = reply.send(self.reconnect().await);
                 }
-                Command::Disconnect(parting, tell) => {
-                    let _ = tell.send(self.part(parting).await);
+                ConnectionCommand::Disconnect(disconnect_mode, reply) => {
+                    let _ = reply.send(self.disconnect(disconnect_mode).await);
                 }
             }
         }
-        // Listening ends; nothing else is asked of the daemon.
-        let _ = self.part(Parting::KeepRunning).await;
+        // The session keeps running; only the stream is closed.
+        let _ = self.disconnect(DisconnectMode::KeepRunning).await;
     }
 
     async fn reconnect(&mut self) -> Result<Connected, ConnectError> {
-        let mut options = self.options.clone().ok_or(ConnectError::NoEarlier)?;
-        // Before anything else: parting is what tells where we were.
-        self.leave_for_another(options.parting).await;
-        if let Some(state) = lock(&self.shared.left_at).clone() {
-            options.conversation = Conversation::Resume(state);
+        let mut options = self
+            .options
+            .clone()
+            .ok_or(ConnectError::NoPreviousConnection)?;
+        // First, because leaving is what sets `left_at`.
+        self.end_previous(options.disconnect_mode).await;
+        if let Some(state) = locked(&self.shared.left_at).clone() {
+            options.session = SessionChoice::Resume(state);
         }
         self.connect(options).await
     }
 
-    async fn connect(&mut self, options: Options) -> Result<Connected, ConnectError> {
-        let parting = self
+    async fn connect(&mut self, options: ConnectOptions) -> Result<Connected, ConnectError> {
+        let disconnect_mode = self
             .options
             .as_ref()
-            .map(|it| it.parting)
+            .map(|it| it.disconnect_mode)
             .unwrap_or_default();
-        self.leave_for_another(parting).await;
-        *lock(&self.shared.left_at) = None;
-        if let Conversation::Resume(state) = &options.conversation {
-            // If this attempt fails, the next one can still go on from here.
-            *lock(&self.shared.left_at) = Some(state.clone());
+        self.end_previous(disconnect_mode).await;
+        *locked(&self.shared.left_at) = None;
+        if let SessionChoice::Resume(state) = &options.session {
+            // If this attempt fails, the next one can still resume from here.
+            *locked(&self.shared.left_at) = Some(state.clone());
         }
         self.options = Some(options.clone());
         let workspace = options.workspace.as_deref();
@@ -103,72 +114,75 @@ impl Actor {
             capabilities,
         };
         self.shared
-            .outbox
-            .tell(IdeEvent::Connected(connected.clone()));
+            .events
+            .send(IdeEvent::Connected(connected.clone()));
         self.start(session, updates);
         Ok(connected)
     }
 
-    fn start(&mut self, session: Session, updates: Updates) {
+    fn start(&mut self, session: Session, updates: SessionEvents) {
         self.number += 1;
         let (messages, receiver) = mpsc::unbounded_channel();
-        let live = Live {
+        let live = LiveConnection {
             number: self.number,
             session,
-            requests: Arc::new(Requests::default()),
+            requests: Arc::new(OpenRequests::default()),
             messages,
             room: Arc::new(Semaphore::new(ROOM)),
         };
-        *lock(&self.shared.live) = Some(live.clone());
-        let pump = Pump::new(self.shared.clone(), live, updates, receiver);
-        self.pump = Some(tokio::spawn(pump.run()));
+        *locked(&self.shared.live) = Some(live.clone());
+        let forwarder = EventForwarder::new(self.shared.clone(), live, updates, receiver);
+        self.forwarder = Some(tokio::spawn(forwarder.run()));
     }
 
-    /// Parts from what is connected because something else is to be.
-    async fn leave_for_another(&mut self, parting: Parting) {
-        if let Err(error) = self.part(parting).await {
+    /// Ends the current connection because another one replaces it.
+    async fn end_previous(&mut self, disconnect_mode: DisconnectMode) {
+        if let Err(error) = self.disconnect(disconnect_mode).await {
             tracing::debug!(%error, "the daemon did not take our leave");
         }
     }
 
-    /// Parts from what is connected, if anything is, and waits until everything has been told.
-    async fn part(&mut self, parting: Parting) -> Result<(), DaemonError> {
-        let live = lock(&self.shared.live).clone();
+    /// Ends the current connection, if there is one, and waits until all its events are sent.
+    async fn disconnect(&mut self, disconnect_mode: DisconnectMode) -> Result<(), DaemonError> {
+        let live = locked(&self.shared.live).clone();
         let left = match live {
             Some(live) => {
-                // The listener may be the very one who waits for us.
+                // The reader of the events may be the one who waits for this disconnect.
                 live.room.close();
-                live.session.leave(parting).await
+                live.session.leave(disconnect_mode).await
             }
             None => Ok(()),
         };
-        if let Some(pump) = self.pump.take() {
-            // It has a reason to end by now.
-            let _ = pump.await;
+        if let Some(forwarder) = self.forwarder.take() {
+            // It ends by itself, because the session has ended.
+            let _ = forwarder.await;
         }
         left
     }
 }
 
-async fn open(client: DaemonClient, options: &Options) -> Result<(Session, Updates), DaemonError> {
+async fn open(
+    client: DaemonClient,
+    options: &ConnectOptions,
+) -> Result<(Session, SessionEvents), DaemonError> {
     let settings = options.settings.clone();
     let cwd = options
         .workspace
         .as_deref()
         .map(Path::to_string_lossy)
         .map(String::from);
-    let scope = match &options.conversation {
-        Conversation::Shared => SessionScope::Single,
-        Conversation::New => SessionScope::Thread,
-        Conversation::Known(id) => {
-            let restore = Restore {
+    let scope = match &options.session {
+        SessionChoice::Shared => SessionScope::Single,
+        SessionChoice::New => SessionScope::Thread,
+        SessionChoice::Known(id) => {
+            let restore = RestoreSession {
                 cwd,
                 approval_mode: options.approval_mode.clone(),
-                ..Restore::default()
+                ..RestoreSession::default()
             };
             return Session::load(client, id, &restore, settings).await;
         }
-        Conversation::Resume(state) => return Session::resume(client, state, settings).await,
+        SessionChoice::Resume(state) => return Session::resume(client, state, settings).await,
     };
     let new = NewSession {
         cwd,

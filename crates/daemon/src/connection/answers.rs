@@ -1,8 +1,8 @@
-//! Requests of the agent to the person, and what the person may answer.
+//! Requests of the agent to the user, and the user's answers.
 //!
-//! An answer is turned into a vote here and nowhere else: only what was offered can be chosen, and
-//! whatever does not fit the request counts as a no. A no is always safe; a yes to something that
-//! was not asked never is.
+//! An answer becomes a vote here and nowhere else. Only an option that was offered can be chosen,
+//! and an answer that does not fit the request is sent as a rejection. A rejection is always safe;
+//! allowing something that was not asked never is.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,75 +10,76 @@ use std::future::Future;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::pump::Message;
-use super::{CallError, IdeConnection, Live};
+use super::forwarder::ForwarderMessage;
+use super::{CallError, IdeConnection, LiveConnection};
 use crate::error::DaemonError;
 use crate::wire::{
-    Ballot, InteractionKind, OptionKind, Outcome, PendingInteraction, PermissionOption,
-    PermissionRequest, Question, RequestId, ToolContent, ToolKind, ToolLocation, Vote,
+    InteractionKind, OptionKind, PendingInteraction, PermissionOption, PermissionOutcome,
+    PermissionRequest, PermissionVote, Question, RequestId, ToolContent, ToolKind, ToolLocation,
+    VoteResult,
 };
 
-/// What the agent wants from the person.
+/// A permission, or answers to questions, that the agent asks the user for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// What to answer to.
+pub struct InteractionRequest {
+    /// The id to answer with.
     pub id: RequestId,
-    /// What it is about, in a line.
+    /// A title of one line.
     pub title: String,
-    /// What the tool does, roughly. It does not tell a question from a permission.
+    /// What the tool does, roughly. It does not tell questions from permissions; `questions` does.
     pub kind: Option<ToolKind>,
-    /// The tool call that waits; unknown if the request was found after a reconnect.
+    /// The tool call that waits. Unknown if the request was found in the status after a reconnect.
     pub tool_call_id: Option<String>,
-    /// The tool's name, if it is known.
+    /// The tool's name. Unknown if the request was found in the status.
     pub tool_name: Option<String>,
-    /// What the tool would do: text, or changes to files.
+    /// What the tool would do: text, or diffs of files.
     pub content: Vec<ToolContent>,
-    /// The files it is about, on the daemon's host.
+    /// The files that are affected, as paths on the daemon's host.
     pub locations: Vec<ToolLocation>,
-    /// The tool's arguments.
+    /// The arguments of the tool call.
     pub input: Option<Value>,
-    /// The questions, if answers are wanted rather than leave.
+    /// The questions, if the agent wants answers and not a permission.
     pub questions: Option<Vec<Question>>,
-    /// What can be chosen.
+    /// The options to choose from.
     pub options: Vec<PermissionOption>,
-    /// Whether a background task asks, which happens outside of any turn too.
+    /// Whether a background task asks. That also happens outside of any turn.
     pub background: bool,
 }
 
-/// What a person answers.
+/// The user's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes, this time.
+pub enum UserAnswer {
+    /// Allow this once.
     Allow,
-    /// Yes, and do not ask again.
+    /// Allow, and do not ask again.
     AllowAlways,
-    /// No.
+    /// Reject.
     Decline,
-    /// One of the options, by its id.
+    /// An option, by its id.
     Choose(String),
-    /// To each question in its order, the labels that were chosen or a text of one's own.
+    /// For each question in order: the chosen labels, or a text of the user's own.
     Reply(Vec<Vec<String>>),
 }
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
-    /// What was voted; an answer that did not fit the request is a no.
-    pub outcome: Outcome,
-    /// Whether it counts. A vote that somebody else was faster with is lost, which is normal.
-    pub vote: Vote,
+pub struct AnswerOutcome {
+    /// What was sent. An answer that does not fit the request is sent as a rejection.
+    pub outcome: PermissionOutcome,
+    /// Whether the vote was counted. It is lost if another client was faster, which is normal.
+    pub vote: VoteResult,
 }
 
-impl Request {
-    /// The request in an event; `None` if nobody could answer it.
-    pub(super) fn asked(request: PermissionRequest) -> Option<Request> {
+impl InteractionRequest {
+    /// From an event. `None` if it offers no option, so that nobody could answer it.
+    pub(super) fn asked(request: PermissionRequest) -> Option<InteractionRequest> {
         if request.options.is_empty() {
             return None;
         }
         let questions = request.questions();
         let call = request.tool_call;
         let tool_name = call.tool_name().map(str::to_owned);
-        Some(Request {
+        Some(InteractionRequest {
             id: request.request_id,
             title: call.title.or(tool_name.clone()).unwrap_or_default(),
             kind: call.kind,
@@ -93,8 +94,8 @@ impl Request {
         })
     }
 
-    /// The request in a status; `None` if nobody could answer it.
-    pub(super) fn pending(pending: PendingInteraction) -> Option<Request> {
+    /// From the status of the session. `None` if nobody could answer it.
+    pub(super) fn pending(pending: PendingInteraction) -> Option<InteractionRequest> {
         let wants_answers = pending.kind == Some(InteractionKind::UserQuestion);
         if pending.options.is_empty() || (wants_answers && pending.questions.is_none()) {
             return None;
@@ -102,7 +103,7 @@ impl Request {
         let action = pending.action.unwrap_or_default();
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let title = text(action.get("title")).or(text(pending.rest.get("title")));
-        Some(Request {
+        Some(InteractionRequest {
             id: pending.request_id,
             title: title.unwrap_or_default(),
             kind: text(action.get("type")).map(ToolKind::from),
@@ -117,30 +118,32 @@ impl Request {
         })
     }
 
-    /// The vote that an answer amounts to.
-    pub fn ballot(&self, answer: &Answer) -> Ballot {
+    /// The vote to send for an answer.
+    pub fn vote(&self, answer: &UserAnswer) -> PermissionVote {
         let chosen = match answer {
-            Answer::Reply(replies) => return self.reply(replies),
-            // Nothing but replies answers a question.
+            UserAnswer::Reply(replies) => return self.reply(replies),
+            // Questions are answered by replies only.
             _ if self.questions.is_some() => None,
-            Answer::Decline => None,
-            Answer::Allow => self.option_of(&OptionKind::AllowOnce),
-            Answer::AllowAlways => self.option_of(&OptionKind::AllowAlways),
-            Answer::Choose(id) => self
+            UserAnswer::Decline => None,
+            UserAnswer::Allow => self.option_of(&OptionKind::AllowOnce),
+            UserAnswer::AllowAlways => self.option_of(&OptionKind::AllowAlways),
+            UserAnswer::Choose(id) => self
                 .options
                 .iter()
                 .find(|option| option.option_id == *id)
-                // A no for this time has a form of its own that every version understands.
+                // Rejecting once is sent as `cancelled`, which every daemon understands.
                 .filter(|option| option.kind != Some(OptionKind::RejectOnce)),
         };
-        chosen.map_or_else(Ballot::cancel, |option| Ballot::select(&option.option_id))
+        chosen.map_or_else(PermissionVote::cancel, |option| {
+            PermissionVote::select(&option.option_id)
+        })
     }
 
-    fn reply(&self, replies: &[Vec<String>]) -> Ballot {
+    fn reply(&self, replies: &[Vec<String>]) -> PermissionVote {
         let (Some(questions), Some(submit)) =
             (&self.questions, self.option_of(&OptionKind::AllowOnce))
         else {
-            return Ballot::cancel();
+            return PermissionVote::cancel();
         };
         let mut answers = BTreeMap::new();
         for (at, (question, reply)) in questions.iter().zip(replies).enumerate() {
@@ -156,11 +159,11 @@ impl Request {
             }
         }
         if answers.is_empty() {
-            return Ballot::cancel();
+            return PermissionVote::cancel();
         }
-        Ballot {
+        PermissionVote {
             answers,
-            ..Ballot::select(&submit.option_id)
+            ..PermissionVote::select(&submit.option_id)
         }
     }
 
@@ -171,40 +174,45 @@ impl Request {
     }
 }
 
-/// What can be read of a list.
+/// The elements that can be deserialised; the others are skipped.
 fn list<'a, T: Deserialize<'a>>(value: Option<&'a Value>) -> Vec<T> {
     let items = value.and_then(Value::as_array).into_iter().flatten();
     items.filter_map(|item| T::deserialize(item).ok()).collect()
 }
 
 impl IdeConnection {
-    /// Answers a request. Several can be answered at the same time; one that is not open (any more)
-    /// loses, and nothing is sent for it.
+    /// Answers a request. Several requests can be answered at the same time. If the request is not
+    /// open (any more), the vote is lost and nothing is sent.
     ///
-    /// After an error the request is open again, and can be answered once more.
+    /// After an error the request is open again and can be answered once more.
     pub async fn answer(
         &self,
         request: &RequestId,
-        answer: &Answer,
-    ) -> Result<Answered, CallError> {
+        answer: &UserAnswer,
+    ) -> Result<AnswerOutcome, CallError> {
         let live = self.live()?;
         let Some(ballot) = live.requests.begin(request, answer) else {
             return Ok(lost());
         };
-        // In a task of its own: a vote that was begun is brought to its end.
+        // In a task of its own: a vote that has begun must not be cancelled with the caller.
         let request = request.clone();
         let voting = tokio::spawn(async move { live.cast(&request, &ballot).await });
         let cut = || CallError::NotConnected;
         Ok(voting.await.map_err(|_| cut())??)
     }
 
-    /// Lets a person decide: waits for `person`, and votes. `None`, and a panic, count as a no.
+    /// Waits for the answer of `person` and sends it. `None` and a panic count as
+    /// [`UserAnswer::Decline`].
     ///
-    /// When the request is closed by somebody else, or the connection ends, `person` is dropped and
-    /// the vote is lost; a dialog should therefore close itself when it is dropped.
-    pub async fn decide<F>(&self, request: &RequestId, person: F) -> Result<Answered, CallError>
+    /// If the request is closed by another client, or the connection ends, `person` is dropped and
+    /// the vote is lost. A dialog should therefore close itself when its future is dropped.
+    pub async fn decide<F>(
+        &self,
+        request: &RequestId,
+        person: F,
+    ) -> Result<AnswerOutcome, CallError>
     where
-        F: Future<Output = Option<Answer>> + Send + 'static,
+        F: Future<Output = Option<UserAnswer>> + Send + 'static,
     {
         let live = self.live()?;
         let Some(closed) = live.requests.closing(request) else {
@@ -218,34 +226,38 @@ impl IdeConnection {
                 return Ok(lost());
             }
         };
-        let answer = decided.ok().flatten().unwrap_or(Answer::Decline);
+        let answer = decided.ok().flatten().unwrap_or(UserAnswer::Decline);
         self.answer(request, &answer).await
     }
 }
 
-impl Live {
-    async fn cast(&self, request: &RequestId, ballot: &Ballot) -> Result<Answered, DaemonError> {
+impl LiveConnection {
+    async fn cast(
+        &self,
+        request: &RequestId,
+        ballot: &PermissionVote,
+    ) -> Result<AnswerOutcome, DaemonError> {
         let vote = self.session.vote(request, ballot).await;
         match &vote {
-            Ok(Vote::Taken) => {}
-            Ok(Vote::Lost) => {
-                // The event that says so may have come before the connection did. If the pump is
-                // gone, it has closed everything.
-                let _ = self.messages.send(Message::Lost(request.clone()));
+            Ok(VoteResult::Taken) => {}
+            Ok(VoteResult::Lost) => {
+                // The event that closed the request may have been sent before we connected. If the
+                // forwarder is gone, it has closed all requests.
+                let _ = self.messages.send(ForwarderMessage::Lost(request.clone()));
             }
             Err(_) => self.requests.reopen(request),
         }
-        Ok(Answered {
+        Ok(AnswerOutcome {
             outcome: ballot.outcome.clone(),
             vote: vote?,
         })
     }
 }
 
-fn lost() -> Answered {
-    Answered {
-        outcome: Outcome::Cancelled,
-        vote: Vote::Lost,
+fn lost() -> AnswerOutcome {
+    AnswerOutcome {
+        outcome: PermissionOutcome::Cancelled,
+        vote: VoteResult::Lost,
     }
 }
 

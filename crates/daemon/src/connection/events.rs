@@ -1,243 +1,233 @@
-//! What a connection tells, and the way it gets to whoever listens.
+//! The events of a connection, and the channel to their reader.
 //!
-//! The way has a limited amount of room. A listener that does not take what is there makes the pump
-//! wait, then the session's own queue fills, and in the end the listener gets the conversation anew.
-//! Only what ends or begins a connection never waits, so that nobody can block a disconnect by not
-//! listening to it.
+//! The channel has limited room. If the reader is slow, the forwarder waits for room, then the
+//! session's own queue fills, and in the end the reader gets the history anew. Events that begin or
+//! end a connection never wait for room, so that a reader cannot block a disconnect by not reading.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::{Connected, Request};
-use crate::session::{End, HistoryCause, ResumeState, TurnEnd};
+use super::{Connected, InteractionRequest};
+use crate::session::{HistoryCause, ResumeState, SessionEndReason, TurnEnd};
 use crate::wire::{
-    ApprovalMode, Outcome, PendingPrompt, PromptId, QueueState, RequestId, SessionUpdate,
+    ApprovalMode, PermissionOutcome, PromptId, QueueState, RequestId, SessionUpdate,
 };
 
-/// How many bytes of events may wait for the listener of one connection. A larger one always fits.
+/// How many bytes of events may wait for the reader. A single larger event always fits.
 pub(super) const ROOM: usize = 8 * 1024 * 1024;
 
-/// Something that a connection tells.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IdeEvent {
-    /// A connection stands. What follows belongs to it.
+    /// A connection is established. The events that follow belong to it.
     Connected(Connected),
-    /// What was shown is replaced by this, and what follows continues it. Requests that are still
-    /// open are not part of it; they are told on their own.
-    StartOver {
-        /// Why.
+    /// The conversation so far. It replaces everything that was shown; the events that follow
+    /// continue it. Open requests are not part of it; each comes as [`IdeEvent::RequestOpened`].
+    HistoryLoaded {
+        /// Why the history was loaded.
         cause: HistoryCause,
-        /// The conversation so far.
+        /// The conversation, oldest event first.
         events: Vec<IdeEvent>,
         /// Whether a turn is running.
         busy: bool,
         /// Whether older parts are missing.
         incomplete: bool,
     },
-    /// The agent, or a person, says or does something.
+    /// A message chunk, a tool call or another update of the session.
     Update {
-        /// What.
+        /// The update itself.
         update: SessionUpdate,
-        /// In which turn.
+        /// The prompt of the turn it belongs to.
         prompt: Option<PromptId>,
-        /// Whether this connection asked for it.
+        /// Whether it was caused by this connection.
         mine: bool,
     },
-    /// The agent asks for leave, or for answers.
-    Asked(Box<Request>),
-    /// A request is over for the person, whoever answered it.
-    Closed {
-        /// Which.
+    /// The agent asks for a permission, or for answers.
+    RequestOpened(Box<InteractionRequest>),
+    /// A request no longer needs an answer.
+    RequestClosed {
+        /// The id of the request.
         request: RequestId,
-        /// How.
-        how: Closing,
+        /// Why it is closed.
+        reason: CloseReason,
     },
-    /// A request that no person could have answered was declined, so that the agent can go on.
-    Declined {
-        /// Which.
+    /// A request that no user could answer was rejected, so that the agent can go on.
+    RequestDeclined {
+        /// The id of the request.
         request: RequestId,
-        /// What was wrong with it.
+        /// What is wrong with it, for people.
         why: String,
     },
-    /// Several have to agree, and one more has voted.
+    /// A vote was counted under a policy that needs several.
     VoteCounted {
-        /// On which request.
+        /// The id of the request.
         request: RequestId,
-        /// How many have voted.
+        /// How many votes were counted so far.
         received: Option<u64>,
-        /// How many are needed.
+        /// How many more votes are needed.
         needed: Option<u64>,
     },
-    /// A turn is over. Told once for each prompt of this connection, and for those of others.
+    /// A turn ended. Sent once for each prompt, also for prompts of other clients.
     TurnEnded {
-        /// Which.
+        /// The prompt of the turn.
         prompt: Option<PromptId>,
-        /// How.
+        /// How it ended.
         end: TurnEnd,
-        /// Whether it was the turn of a background task that nobody prompted.
+        /// Whether it was the turn of a background task, which has no prompt.
         background: bool,
     },
-    /// A prompt waits, begins or is done.
-    Queue {
-        /// Which.
+    /// A prompt was queued, started, or left the queue.
+    QueueChanged {
+        /// The prompt.
         prompt: PromptId,
-        /// Its text.
+        /// The prompt's text.
         text: Option<String>,
-        /// How far it is.
+        /// Its state in the queue.
         state: QueueState,
     },
-    /// Another model is in use.
+    /// The model changed, or became known.
     ModelChanged {
-        /// Which.
+        /// The current model.
         model: String,
     },
-    /// A model could not be used.
+    /// The model could not be changed.
     ModelRefused {
-        /// Which.
+        /// The model that was requested.
         model: Option<String>,
     },
-    /// Another approval mode is in force.
+    /// The approval mode changed, or became known.
     ModeChanged {
-        /// Which.
+        /// The current mode.
         mode: ApprovalMode,
     },
-    /// The conversation has a title.
-    Titled {
-        /// Which.
+    /// The session got a title.
+    TitleChanged {
+        /// The current title.
         title: String,
     },
-    /// What the person might want to say next.
+    /// A prompt that the user might want to send next.
     Suggestion {
-        /// The text.
+        /// The suggested prompt.
         text: String,
     },
-    /// The daemon is out of reach for the moment. It is being sought.
-    Interrupted {
-        /// Why, for people.
+    /// The event stream broke. The session reconnects by itself.
+    ConnectionLost {
+        /// The cause, for people.
         why: String,
     },
-    /// The daemon is back. What was missed follows, then [`IdeEvent::CaughtUp`].
-    Restored,
-    /// Everything that had happened before has been told; what follows happens now.
+    /// The session has reconnected. The events that were missed follow, then
+    /// [`IdeEvent::CaughtUp`].
+    ConnectionRestored,
+    /// All earlier events have been sent; what follows is live.
     CaughtUp,
-    /// Something came that could not be read, or did not come at all. It is lost.
+    /// An event was lost or could not be read.
     Gap {
-        /// What, for people.
+        /// What is missing, for people.
         what: String,
     },
-    /// An event that has no place here; for those who know what to do with it.
-    Other(crate::event::Event),
-    /// The connection is over. Nothing follows until the next one.
+    /// A daemon event without a counterpart here.
+    Other(crate::event::DaemonEvent),
+    /// The connection ended. Nothing follows until the next connect.
     Disconnected {
-        /// Why.
-        reason: Departure,
-        /// How to go on.
+        /// Why it ended.
+        reason: DisconnectReason,
+        /// Where a later connection can continue.
         resume: ResumeState,
     },
 }
 
-/// How a request was closed for the person.
+/// Why a request was closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Closing {
-    /// By our own answer.
-    Mine(Option<Outcome>),
-    /// By somebody else's, or by nobody's: a time limit, a cancelled turn.
-    Elsewhere(Option<Outcome>),
-    /// It was over when the daemon was asked about it.
+pub enum CloseReason {
+    /// This connection answered it.
+    Mine(Option<PermissionOutcome>),
+    /// Another client answered it, it timed out, or its turn was cancelled.
+    Elsewhere(Option<PermissionOutcome>),
+    /// The daemon no longer listed it when it was asked.
     Gone,
-    /// The connection is over; the request may still be open for others.
+    /// The connection ended. The request may still be open for other clients.
     Disconnected,
 }
 
-/// Why a connection is over.
+/// Why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Departure {
-    /// We left, or connected anew.
+pub enum DisconnectReason {
+    /// This side disconnected, or connected anew.
     Left,
-    /// Somebody closed the conversation.
+    /// A client closed the session.
     Closed {
-        /// Why.
+        /// The daemon's reason.
         reason: Option<String>,
     },
-    /// The agent or the daemon ended; connecting again brings the conversation back.
+    /// The agent or the daemon ended. Connecting again restores the session.
     Died {
-        /// Why.
+        /// The daemon's reason.
         reason: Option<String>,
     },
-    /// The daemon does not know the conversation any more.
+    /// The daemon does not know the session, and it is not on disk.
     Lost,
-    /// The daemon refuses us.
+    /// The daemon rejects this client; retrying does not help.
     Refused {
-        /// Why, for people.
+        /// The error, for people.
         why: String,
     },
     /// The daemon could not be reached for too long.
     Unreachable {
-        /// Why, for people.
+        /// The last error, for people.
         why: String,
     },
 }
 
-impl Departure {
-    /// Whether it makes sense to offer the person to connect again.
+impl DisconnectReason {
+    /// Whether an editor should offer to connect again.
     pub fn can_reconnect(&self) -> bool {
         !matches!(self, Self::Lost | Self::Refused { .. })
     }
 }
 
-impl From<End> for Departure {
-    fn from(end: End) -> Self {
+impl From<SessionEndReason> for DisconnectReason {
+    fn from(end: SessionEndReason) -> Self {
         match end {
-            End::Left => Self::Left,
-            End::Closed { reason, .. } => Self::Closed { reason },
-            End::Died { reason } => Self::Died { reason },
-            End::Lost => Self::Lost,
-            End::Refused { why } => Self::Refused { why },
-            End::Unreachable { why } => Self::Unreachable { why },
+            SessionEndReason::Left => Self::Left,
+            SessionEndReason::Closed { reason, .. } => Self::Closed { reason },
+            SessionEndReason::Died { reason } => Self::Died { reason },
+            SessionEndReason::Lost => Self::Lost,
+            SessionEndReason::Refused { why } => Self::Refused { why },
+            SessionEndReason::Unreachable { why } => Self::Unreachable { why },
         }
     }
 }
 
-impl From<PendingPrompt> for IdeEvent {
-    fn from(pending: PendingPrompt) -> Self {
-        Self::Queue {
-            prompt: pending.prompt_id,
-            text: pending.text,
-            state: pending.state.unwrap_or(QueueState::Queued),
-        }
-    }
-}
-
-/// An event with the room that it takes until somebody has it.
+/// An event with the permit for the room it takes. The permit is released when the event is read.
 #[derive(Debug)]
-struct Parcel {
+struct QueuedEvent {
     event: IdeEvent,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// The end that events are put into.
+/// The sending half of [`IdeEvents`].
 #[derive(Clone, Debug)]
-pub(super) struct Outbox(mpsc::UnboundedSender<Parcel>);
+pub(super) struct EventSender(mpsc::UnboundedSender<QueuedEvent>);
 
-/// Everything that happens, in order, over all connections of one [`super::IdeConnection`].
+/// The events of all connections of one [`super::IdeConnection`], in order.
 #[derive(Debug)]
-pub struct IdeEvents(mpsc::UnboundedReceiver<Parcel>);
+pub struct IdeEvents(mpsc::UnboundedReceiver<QueuedEvent>);
 
-pub(super) fn channel() -> (Outbox, IdeEvents) {
+pub(super) fn channel() -> (EventSender, IdeEvents) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    (Outbox(sender), IdeEvents(receiver))
+    (EventSender(sender), IdeEvents(receiver))
 }
 
-impl Outbox {
-    /// Tells something at once. Only for what happens once per connection or per request.
-    pub(super) fn tell(&self, event: IdeEvent) {
-        // Nobody has to listen.
-        let _ = self.0.send(Parcel { event, _room: None });
+impl EventSender {
+    /// Sends without waiting for room. Only for events that happen once per connection or request.
+    pub(super) fn send(&self, event: IdeEvent) {
+        // The reader may be gone.
+        let _ = self.0.send(QueuedEvent { event, _room: None });
     }
 
-    /// Tells something of this size when there is room, or when nobody can wait any longer.
-    pub(super) async fn tell_when_there_is_room(
+    /// Sends when there is room for `size` bytes, or when `room` is closed.
+    pub(super) async fn send_when_there_is_room(
         &self,
         event: IdeEvent,
         size: usize,
@@ -249,18 +239,17 @@ impl Outbox {
         } else {
             room.clone().acquire_many_owned(size).await.ok()
         };
-        let _ = self.0.send(Parcel { event, _room: room });
+        let _ = self.0.send(QueuedEvent { event, _room: room });
     }
 }
 
 impl IdeEvents {
-    /// The next event; `None` when the connection's last handle is gone. It may be dropped while it
-    /// waits.
+    /// The next event; `None` when the last handle of the connection is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<IdeEvent> {
         Some(self.0.recv().await?.event)
     }
 
-    /// The next event if there is one already.
+    /// The next event, if one is queued.
     pub fn try_next(&mut self) -> Option<IdeEvent> {
         Some(self.0.try_recv().ok()?.event)
     }

@@ -1,27 +1,27 @@
-//! The connection of an editor, or of a page, to a conversation.
+//! The connection of an editor, or of a page, to a session.
 //!
-//! An [`IdeConnection`] is the handle to ask with; [`IdeEvents`] is everything that happens, in order.
-//! The handle may be cloned and used from anywhere: one task, the actor, takes connects and
-//! disconnects one after the other, so the last one that was asked for is the one that holds.
+//! An [`IdeConnection`] is the handle for requests; [`IdeEvents`] delivers what happens, in order.
+//! The handle may be cloned and used from any task: one task, the actor, runs connects and
+//! disconnects one after the other, so the last call decides.
 //!
 //! ```no_run
-//! use daemon::connection::{Answer, IdeConnection, IdeEvent, Options};
+//! use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, UserAnswer};
 //! use daemon::wire::SessionUpdate;
 //!
 //! # async fn chat() -> Result<(), Box<dyn std::error::Error>> {
 //! let (connection, mut events) = IdeConnection::new();
-//! connection.connect(Options::default()).await?;
+//! connection.connect(ConnectOptions::default()).await?;
 //! connection.send_prompt(&"What does this project do?".into()).await?;
 //! while let Some(event) = events.next().await {
 //!     match event {
 //!         IdeEvent::Update { update: SessionUpdate::AgentMessage(chunk), .. } => {
 //!             print!("{}", chunk.text());
 //!         }
-//!         // Not waiting here keeps the text flowing while the person thinks.
-//!         IdeEvent::Asked(request) => {
+//!         // In a task of its own, so that events are read while the user decides.
+//!         IdeEvent::RequestOpened(request) => {
 //!             let connection = connection.clone();
 //!             tokio::spawn(async move {
-//!                 let person = async { Some(Answer::Allow) };
+//!                 let person = async { Some(UserAnswer::Allow) };
 //!                 connection.decide(&request.id, person).await
 //!             });
 //!         }
@@ -33,17 +33,19 @@
 //! # }
 //! ```
 //!
-//! What a page may see of all this is decided by [`crate::sanitiser::Sanitiser`], nowhere else.
+//! Events hold everything that the daemon sends, including addresses, ids and messages of a model
+//! provider. Code that shows them to others must pick the fields, and pass texts through a
+//! [`crate::sanitiser::Sanitiser`].
 
 mod actor;
 mod answers;
 mod events;
-mod pump;
+mod forwarder;
 mod requests;
 mod setup;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -51,80 +53,85 @@ use crate::address::Address;
 use crate::client::DaemonClient;
 use crate::error::DaemonError;
 use crate::http::Timeouts;
-use crate::session::{Parting, ResumeState, Session, Settings, TurnEnd};
+use crate::locked;
+use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, TurnEnd};
 use crate::token::Token;
-use crate::wire::{ApprovalMode, Capabilities, PromptId, PromptRequest, SessionContext, SessionId};
-use actor::{Actor, Command};
-use events::Outbox;
-use pump::Message;
-use requests::Requests;
+use crate::wire::{
+    ApprovalMode, DaemonCapabilities, PromptId, PromptRequest, SessionContext, SessionId,
+};
+use actor::{Actor, ConnectionCommand};
+use events::EventSender;
+use forwarder::ForwarderMessage;
+use requests::OpenRequests;
 
-pub use answers::{Answer, Answered, Request};
-pub use events::{Closing, Departure, IdeEvent, IdeEvents};
+pub use answers::{AnswerOutcome, InteractionRequest, UserAnswer};
+pub use events::{CloseReason, DisconnectReason, IdeEvent, IdeEvents};
 pub use setup::{ConnectError, SetupError};
 
-/// How many connects and disconnects may wait for their turn. A caller that finds no room waits.
+/// How many connects and disconnects may be queued. A caller that finds the queue full waits.
 const COMMANDS: usize = 16;
 
-/// Which conversation to have.
+/// The session to connect to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Conversation {
-    /// The one that everybody in this folder shares; made if there is none.
+pub enum SessionChoice {
+    /// The session that all clients of this workspace share; created if there is none.
     #[default]
     Shared,
-    /// A new one.
+    /// A new session.
     New,
-    /// An earlier one, live or from disk, from its beginning.
+    /// An existing session, live or on disk, with its whole history.
     Known(SessionId),
-    /// An earlier one, from where an earlier connection was.
+    /// An existing session, from the event where an earlier connection ended.
     Resume(ResumeState),
 }
 
-/// Where to connect to, and how.
+/// Where and how to connect.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The daemon.
+pub struct ConnectOptions {
+    /// The daemon's address.
     pub address: Address,
-    /// The secret it was started with.
+    /// The bearer token that the daemon was started with.
     pub token: Option<Token>,
-    /// The folder that the person works in. It is compared with the daemon's own, because a daemon
-    /// that finds its port taken moves on, and the one that answers may be somebody else's.
+    /// The folder that the user works in. It is compared with the daemon's, because a daemon that
+    /// finds its port taken uses the next one, and the daemon on this port may serve another
+    /// folder.
     pub workspace: Option<PathBuf>,
-    /// Which conversation.
-    pub conversation: Conversation,
-    /// The model to start with. Beware: the daemon writes it into the person's settings.
+    /// The session to connect to.
+    pub session: SessionChoice,
+    /// The model to start with. The daemon also writes it into the user's settings.
     pub model: Option<String>,
-    /// What the agent may do without asking.
+    /// What the agent may do without asking. `None` leaves it to the daemon.
     pub approval_mode: Option<ApprovalMode>,
-    /// How to part when another connect replaces this one.
-    pub parting: Parting,
-    /// How patient and how large the session is.
-    pub settings: Settings,
-    /// How long a request may take.
+    /// How to leave this session when another connect replaces it.
+    pub disconnect_mode: DisconnectMode,
+    /// Reconnects, buffers and limits of the session.
+    pub settings: SessionSettings,
+    /// Timeouts of single requests.
     pub timeouts: Timeouts,
 }
 
-/// What was connected to.
+/// The result of a successful connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
-    /// The conversation.
+    /// The session that was connected to.
     pub session: SessionId,
-    /// What the daemon is and can do.
-    pub capabilities: Capabilities,
+    /// The daemon's version, features and workspaces.
+    pub capabilities: DaemonCapabilities,
 }
 
-/// Why something could not be asked of the daemon.
+/// Why a call on a connection failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// There is no connection.
+    /// There is no connection, or it ended during the call.
     #[error("not connected to a daemon")]
     NotConnected,
-    /// The daemon did not do it.
+    /// The request to the daemon failed.
     #[error(transparent)]
     Daemon(#[from] DaemonError),
 }
 
-/// A prompt on its way. Dropping it changes nothing; its end is an event too.
+/// A prompt that the daemon has accepted. Dropping it changes nothing; the end of its turn is an
+/// event too.
 #[derive(Debug)]
 pub struct SentPrompt {
     id: Option<PromptId>,
@@ -132,12 +139,12 @@ pub struct SentPrompt {
 }
 
 impl SentPrompt {
-    /// Its id; unknown for a daemon that only answers when the turn is over.
+    /// The prompt id. Unknown for an old daemon that answers only when the turn has ended.
     pub fn id(&self) -> Option<&PromptId> {
         self.id.as_ref()
     }
 
-    /// Waits for the end of its turn, whether or not anybody takes the events.
+    /// Waits for the end of the turn. Does not depend on the events being read.
     pub async fn end(self) -> TurnEnd {
         let lost = || TurnEnd::Unknown {
             why: "the connection was dropped".into(),
@@ -146,89 +153,93 @@ impl SentPrompt {
     }
 }
 
-/// A handle to the one conversation that an editor or a page has. Clones share it; when the last
-/// one is dropped, the connection ends and the conversation goes on without us.
+/// A handle to the one session that an editor or a page is connected to. Clones share it. When the
+/// last one is dropped the connection ends; the session keeps running.
 #[derive(Clone, Debug)]
 pub struct IdeConnection {
-    commands: mpsc::Sender<Command>,
-    shared: Arc<Shared>,
+    commands: mpsc::Sender<ConnectionCommand>,
+    shared: Arc<SharedConnection>,
 }
 
-/// What the handles, the actor and the pump share.
+/// State that the handles, the actor and the forwarder share.
 #[derive(Debug)]
-struct Shared {
-    live: Mutex<Option<Live>>,
-    /// Where the last connection was when it ended.
+struct SharedConnection {
+    live: Mutex<Option<LiveConnection>>,
+    /// Where the last connection ended.
     left_at: Mutex<Option<ResumeState>>,
-    outbox: Outbox,
+    events: EventSender,
 }
 
-/// A connection that stands.
+/// An established connection.
 #[derive(Clone, Debug)]
-struct Live {
-    /// Tells one connection from the next.
+struct LiveConnection {
+    /// Counts connections, so that one that ends does not remove its successor.
     number: u64,
     session: Session,
-    requests: Arc<Requests>,
-    messages: mpsc::UnboundedSender<Message>,
-    /// How much may wait for the consumer of the events; closed when waiting makes no more sense.
+    requests: Arc<OpenRequests>,
+    messages: mpsc::UnboundedSender<ForwarderMessage>,
+    /// Bounds how many bytes wait for the reader of the events. Closed when the connection is to
+    /// end, so that nothing waits for room any more.
     room: Arc<Semaphore>,
 }
 
 impl IdeConnection {
-    /// A connection to nothing yet. Needs a running tokio runtime.
+    /// A handle without a connection. Needs a running tokio runtime.
     pub fn new() -> (IdeConnection, IdeEvents) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
-        let (outbox, events) = events::channel();
-        let shared = Arc::new(Shared {
+        let (sender, events) = events::channel();
+        let shared = Arc::new(SharedConnection {
             live: Mutex::default(),
             left_at: Mutex::default(),
-            outbox,
+            events: sender,
         });
         tokio::spawn(Actor::new(shared.clone(), receiver).run());
         (IdeConnection { commands, shared }, events)
     }
 
-    /// Connects, after everything that was asked for before. What was connected is parted from
-    /// first, also if this attempt fails.
+    /// Connects, after all earlier commands are done. An existing connection is ended first, even
+    /// if this attempt fails.
     ///
-    /// Nothing is tried twice: what keeps a person from connecting comes back with a hint.
-    pub async fn connect(&self, options: Options) -> Result<Connected, ConnectError> {
-        let ask = |tell| Command::Connect(Box::new(options), tell);
-        self.ask(ask).await.unwrap_or(Err(ConnectError::Over))
-    }
-
-    /// Connects as the last time, to the same conversation, from where it was left.
-    pub async fn reconnect(&self) -> Result<Connected, ConnectError> {
-        self.ask(Command::Reconnect)
+    /// Nothing is retried: an error that the user has to fix comes back at once, with a hint.
+    pub async fn connect(&self, options: ConnectOptions) -> Result<Connected, ConnectError> {
+        let ask = |tell| ConnectionCommand::Connect(Box::new(options), tell);
+        self.ask(ask)
             .await
-            .unwrap_or(Err(ConnectError::Over))
+            .unwrap_or(Err(ConnectError::ShuttingDown))
     }
 
-    /// Parts from the conversation, after everything that was asked for before. The connection is
-    /// over in any case; the result tells whether the daemon took our leave.
-    pub async fn disconnect(&self, parting: Parting) -> Result<(), DaemonError> {
-        let ask = |tell| Command::Disconnect(parting, tell);
+    /// Connects with the last options to the same session, and continues where it ended.
+    pub async fn reconnect(&self) -> Result<Connected, ConnectError> {
+        self.ask(ConnectionCommand::Reconnect)
+            .await
+            .unwrap_or(Err(ConnectError::ShuttingDown))
+    }
+
+    /// Ends the connection, after all earlier commands are done. It has ended in any case; the
+    /// result tells whether the daemon accepted the sign-off.
+    pub async fn disconnect(&self, disconnect_mode: DisconnectMode) -> Result<(), DaemonError> {
+        let ask = |tell| ConnectionCommand::Disconnect(disconnect_mode, tell);
         self.ask(ask).await.unwrap_or(Ok(()))
     }
 
-    /// Says something. It is never sent twice, and ends exactly once.
+    /// Sends a prompt. It is never sent twice, and its turn ends exactly once.
     pub async fn send_prompt(&self, prompt: &PromptRequest) -> Result<SentPrompt, CallError> {
         let live = self.live()?;
         let turn = live.session.prompt(prompt).await?;
         let id = turn.id().cloned();
         let (tell, end) = oneshot::channel();
-        let message = Message::Expect { turn, tell };
-        if let Err(mpsc::error::SendError(Message::Expect { turn, tell })) =
+        let message = ForwarderMessage::Expect { turn, tell };
+        if let Err(mpsc::error::SendError(ForwarderMessage::Expect { turn, tell })) =
             live.messages.send(message)
         {
-            // The connection ended meanwhile, and with it the turn, as far as can be known.
+            // The connection ended meanwhile, and the forwarder with it. The session still ends the
+            // turn.
             tokio::spawn(async move { tell.send(turn.end().await) });
         }
         Ok(SentPrompt { id, end })
     }
 
-    /// Asks for the running turn to be cancelled. Without a connection there is nothing to do.
+    /// Cancels the running turn. Does nothing without a connection.
     pub async fn cancel(&self) -> Result<(), CallError> {
         match self.live() {
             Ok(live) => Ok(live.session.cancel().await?),
@@ -236,64 +247,63 @@ impl IdeConnection {
         }
     }
 
-    /// Switches the model. The daemon's answer holds the provider's address and is not passed on;
-    /// [`IdeEvent::ModelChanged`] tells.
+    /// Switches the model; [`IdeEvent::ModelChanged`] follows. The response is dropped, because it
+    /// holds the provider's URL.
     pub async fn set_model(&self, model: &str) -> Result<(), CallError> {
         self.live()?.session.set_model(model).await?;
         Ok(())
     }
 
-    /// Changes what the agent may do without asking, for this conversation.
+    /// Sets the approval mode of this session.
     pub async fn set_approval_mode(&self, mode: &ApprovalMode) -> Result<(), CallError> {
         self.live()?.session.set_approval_mode(mode, false).await?;
         Ok(())
     }
 
-    /// The models and modes to choose from.
+    /// The available models and approval modes.
     pub async fn context(&self) -> Result<SessionContext, CallError> {
         Ok(self.live()?.session.context().await?)
     }
 
-    /// What waits for the person, oldest first.
-    pub fn pending(&self) -> Vec<Request> {
+    /// The open requests, oldest first.
+    pub fn pending(&self) -> Vec<InteractionRequest> {
         self.live()
             .map(|live| live.requests.open())
             .unwrap_or_default()
     }
 
-    /// The conversation, while there is a connection.
+    /// The session id, while there is a connection.
     pub fn session(&self) -> Option<SessionId> {
         Some(self.live().ok()?.session.id().clone())
     }
 
-    /// What to remember to go on later: of the connection that stands, or of the last one. Valid
-    /// for the events that have been taken, but for the few that wait in between.
+    /// Where to continue later: of the current connection, or of the last one. It covers the events
+    /// that have been taken, except for the few that wait between session and reader.
     pub fn resume_state(&self) -> Option<ResumeState> {
         match self.live() {
             Ok(live) => Some(live.session.resume_state()),
-            Err(_) => lock(&self.shared.left_at).clone(),
+            Err(_) => locked(&self.shared.left_at).clone(),
         }
     }
 
-    fn live(&self) -> Result<Live, CallError> {
-        lock(&self.shared.live)
+    fn live(&self) -> Result<LiveConnection, CallError> {
+        locked(&self.shared.live)
             .clone()
             .ok_or(CallError::NotConnected)
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> ConnectionCommand,
+    ) -> Option<T> {
         let (tell, told) = oneshot::channel();
         self.commands.send(command(tell)).await.ok()?;
         told.await.ok()
     }
 }
 
-impl Options {
+impl ConnectOptions {
     fn client(&self) -> DaemonClient {
         DaemonClient::new(self.address.clone(), self.token.clone()).with_timeouts(self.timeouts)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The requests that wait for the person, and who is answering them.
+//! The open requests of a connection, and whether a vote on each is being sent.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -6,43 +6,45 @@ use std::sync::Mutex;
 
 use tokio::sync::watch;
 
-use super::{Answer, Request, lock};
-use crate::wire::{Ballot, RequestId};
+use super::{InteractionRequest, UserAnswer};
+use crate::locked;
+use crate::wire::{PermissionVote, RequestId};
 
-/// How many requests may be open. No agent asks so much at once; a daemon that does is not believed.
+/// How many requests may be open. No agent asks that much at once; it bounds what a faulty daemon
+/// can make us hold.
 const MOST: usize = 256;
 
 #[derive(Debug, Default)]
-pub(super) struct Requests(Mutex<Table>);
+pub(super) struct OpenRequests(Mutex<RequestTable>);
 
 #[derive(Debug, Default)]
-struct Table {
-    entries: HashMap<RequestId, Entry>,
-    /// The place of the next one in the order of opening.
+struct RequestTable {
+    entries: HashMap<RequestId, RequestEntry>,
+    /// The sequence number of the next request.
     next: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
-    request: Request,
+struct RequestEntry {
+    request: InteractionRequest,
     place: u64,
-    /// Whether our vote is under way, or was taken and is not the last one needed.
+    /// Whether our vote is being sent, or was counted and more votes are needed.
     voted: bool,
-    /// Dropped when the request is closed, which is what dialogs wait for.
+    /// Dropped when the request is closed. Dialogs wait for that.
     open: watch::Sender<()>,
 }
 
-impl Requests {
-    /// Opens a request. `false` if it is open already, or if there are too many.
-    pub(super) fn add(&self, request: Request) -> bool {
-        let mut table = lock(&self.0);
+impl OpenRequests {
+    /// Adds a request. `false` if it is open already, or if there are too many.
+    pub(super) fn add(&self, request: InteractionRequest) -> bool {
+        let mut table = locked(&self.0);
         if table.entries.contains_key(&request.id) || table.entries.len() >= MOST {
             return false;
         }
         let place = table.next;
         table.next += 1;
         let id = request.id.clone();
-        let entry = Entry {
+        let entry = RequestEntry {
             request,
             place,
             voted: false,
@@ -54,25 +56,26 @@ impl Requests {
 
     /// Whether a request is open.
     pub(super) fn has(&self, id: &RequestId) -> bool {
-        lock(&self.0).entries.contains_key(id)
+        locked(&self.0).entries.contains_key(id)
     }
 
-    /// Closes a request. `false` if it was not open.
+    /// Removes a request. `false` if it was not open.
     pub(super) fn close(&self, id: &RequestId) -> bool {
-        lock(&self.0).entries.remove(id).is_some()
+        locked(&self.0).entries.remove(id).is_some()
     }
 
-    /// Closes all, oldest first.
+    /// Removes all requests and returns their ids, oldest first.
     pub(super) fn close_all(&self) -> Vec<RequestId> {
-        let mut entries: Vec<Entry> = lock(&self.0).entries.drain().map(|(_, it)| it).collect();
+        let mut entries: Vec<RequestEntry> =
+            locked(&self.0).entries.drain().map(|(_, it)| it).collect();
         entries.sort_by_key(|entry| entry.place);
         entries.into_iter().map(|entry| entry.request.id).collect()
     }
 
-    /// All that are open, oldest first.
-    pub(super) fn open(&self) -> Vec<Request> {
-        let table = lock(&self.0);
-        let mut entries: Vec<&Entry> = table.entries.values().collect();
+    /// The open requests, oldest first.
+    pub(super) fn open(&self) -> Vec<InteractionRequest> {
+        let table = locked(&self.0);
+        let mut entries: Vec<&RequestEntry> = table.entries.values().collect();
         entries.sort_by_key(|entry| entry.place);
         entries
             .into_iter()
@@ -80,31 +83,31 @@ impl Requests {
             .collect()
     }
 
-    /// The ids of all that are open now.
+    /// The ids of the open requests, in no order.
     pub(super) fn ids(&self) -> Vec<RequestId> {
-        lock(&self.0).entries.keys().cloned().collect()
+        locked(&self.0).entries.keys().cloned().collect()
     }
 
-    /// The vote for an answer, if the request is open and nobody here is voting on it.
-    pub(super) fn begin(&self, id: &RequestId, answer: &Answer) -> Option<Ballot> {
-        let mut table = lock(&self.0);
+    /// The vote for an answer. `None` if the request is not open, or if a vote is being sent.
+    pub(super) fn begin(&self, id: &RequestId, answer: &UserAnswer) -> Option<PermissionVote> {
+        let mut table = locked(&self.0);
         let entry = table.entries.get_mut(id).filter(|entry| !entry.voted)?;
         entry.voted = true;
-        Some(entry.request.ballot(answer))
+        Some(entry.request.vote(answer))
     }
 
-    /// The vote did not get through: the person may try again.
+    /// The vote could not be sent: the user may answer again.
     pub(super) fn reopen(&self, id: &RequestId) {
-        if let Some(entry) = lock(&self.0).entries.get_mut(id) {
+        if let Some(entry) = locked(&self.0).entries.get_mut(id) {
             entry.voted = false;
         }
     }
 
-    /// Resolves when the request is closed; `None` if it is.
+    /// A future that resolves when the request is closed; `None` if it is not open.
     pub(super) fn closing(&self, id: &RequestId) -> Option<impl Future<Output = ()> + use<>> {
-        let mut open = lock(&self.0).entries.get(id)?.open.subscribe();
+        let mut open = locked(&self.0).entries.get(id)?.open.subscribe();
         Some(async move {
-            // Nothing is ever sent: the sender only goes away.
+            // Nothing is ever sent; the loop ends when the sender is dropped.
             while open.changed().await.is_ok() {}
         })
     }
@@ -115,20 +118,20 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn request(id: &str) -> Request {
+    fn request(id: &str) -> InteractionRequest {
         let request = json!({"requestId": id, "toolCall": {"toolCallId": "t"}, "options": [{"optionId": "y", "kind": "allow_once"}]});
-        Request::asked(serde_json::from_value(request).unwrap()).unwrap()
+        InteractionRequest::asked(serde_json::from_value(request).unwrap()).unwrap()
     }
 
     #[tokio::test]
     async fn a_request_is_voted_on_once_until_the_vote_fails() {
-        let requests = Requests::default();
+        let requests = OpenRequests::default();
         let id = request("a").id;
         assert!(requests.add(request("a")) && !requests.add(request("a")));
-        assert!(requests.begin(&id, &Answer::Allow).is_some());
-        assert!(requests.begin(&id, &Answer::Allow).is_none());
+        assert!(requests.begin(&id, &UserAnswer::Allow).is_some());
+        assert!(requests.begin(&id, &UserAnswer::Allow).is_none());
         requests.reopen(&id);
-        assert!(requests.begin(&id, &Answer::Decline).is_some());
+        assert!(requests.begin(&id, &UserAnswer::Decline).is_some());
         let closing = requests.closing(&id).unwrap();
         assert!(requests.close(&id) && !requests.close(&id));
         closing.await;
@@ -137,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_daemon_cannot_fill_the_memory_with_requests() {
-        let requests = Requests::default();
+        let requests = OpenRequests::default();
         let taken = (0..1000)
             .filter(|n| requests.add(request(&n.to_string())))
             .count();

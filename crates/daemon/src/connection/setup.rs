@@ -1,15 +1,15 @@
-//! What has to be right before a conversation can begin, and what to do if it is not.
+//! The checks before a session is opened, and hints for the user when one fails.
 //!
-//! These are mistakes of the surroundings: another folder, a missing token, no model, somebody
-//! else's program on the port. Trying again changes none of them, so nothing here does.
+//! The errors are those of the set-up: another folder, a missing token, no model, another program
+//! on the port. Retrying fixes none of them, so nothing here retries.
 
 use std::path::Path;
 
 use crate::client::DaemonClient;
-use crate::error::{DaemonError, Reason};
-use crate::wire::Capabilities;
+use crate::error::{DaemonError, ErrorReason};
+use crate::wire::DaemonCapabilities;
 
-/// What a daemon must be able to do to be of use here.
+/// Features without which a daemon cannot be used here.
 const NEEDED: &[&str] = &[
     "session_create",
     "session_prompt",
@@ -18,78 +18,78 @@ const NEEDED: &[&str] = &[
     "session_permission_vote",
 ];
 
-/// Why there is no connection.
+/// Why a connect failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Something has to be set up differently first.
+    /// Something has to be set up differently first. Retrying does not help.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The daemon did not answer as it should; trying again later may help.
+    /// A request failed; trying again later may help.
     #[error(transparent)]
     Daemon(DaemonError),
-    /// There was no connection before that could be repeated.
+    /// A reconnect without an earlier connect.
     #[error("there is no earlier connection to go back to")]
-    NoEarlier,
-    /// The runtime is ending.
+    NoPreviousConnection,
+    /// The actor has ended, because the runtime is shutting down.
     #[error("the connection is being dropped")]
-    Over,
+    ShuttingDown,
 }
 
 impl ConnectError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Setup(setup) => Some(setup.hint()),
             Self::Daemon(error) => error.hint().map(str::to_owned),
-            Self::NoEarlier | Self::Over => None,
+            Self::NoPreviousConnection | Self::ShuttingDown => None,
         }
     }
 }
 
-/// What has to be set up differently.
+/// What the user has to set up differently.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Nobody is there.
+    /// Nothing listens at the address.
     #[error("{0}")]
     NoDaemon(DaemonError),
-    /// Somebody is there who is not a daemon.
+    /// Another program listens at the address.
     #[error("what answers there is not a daemon: {0}")]
     NotADaemon(DaemonError),
-    /// The daemon works elsewhere.
+    /// The daemon serves other folders.
     #[error("the daemon works in {}, not in {wanted}", .folders.join(", "))]
     WrongFolder {
-        /// Where the person works.
+        /// The folder that the user works in.
         wanted: String,
-        /// Where the daemon works.
+        /// The folders that the daemon serves.
         folders: Vec<String>,
     },
     /// The token is missing or wrong.
     #[error("the daemon does not accept our token")]
     Unauthorized,
-    /// The daemon has no credentials for a model.
+    /// The daemon has no credentials for a model provider.
     #[error("the daemon has no model provider")]
     NoModelProvider,
-    /// The folder is not trusted.
+    /// The folder is not trusted by the user.
     #[error("the folder is not trusted on the daemon's machine")]
     Untrusted,
-    /// The daemon does not accept the address we call it by.
+    /// The daemon rejects the `Host` header that follows from the address.
     #[error("the daemon does not accept this address")]
     WrongAddress,
-    /// The daemon speaks another protocol.
+    /// The daemon does not speak version 1 of the protocol. Holds the versions it speaks.
     #[error("the daemon speaks another version of the protocol ({0})")]
-    OtherProtocol(String),
-    /// The daemon cannot do what is needed.
+    UnsupportedProtocol(String),
+    /// The daemon lacks features that are needed here.
     #[error("the daemon lacks {}", .0.join(", "))]
-    Lacking(Vec<&'static str>),
-    /// The conversation is neither alive nor on disk.
+    MissingFeatures(Vec<&'static str>),
+    /// The session is neither live nor on disk.
     #[error("the daemon does not know this conversation")]
     NoSuchSession,
 }
 
 impl SetupError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
-        let from = |reason: Reason| reason.hint().unwrap_or_default().to_owned();
+        let from = |reason: ErrorReason| reason.hint().unwrap_or_default().to_owned();
         match self {
             Self::NoDaemon(error) => error.hint().unwrap_or_default().into(),
             Self::NotADaemon(_) => {
@@ -101,38 +101,40 @@ impl SetupError {
                 "run `qwen serve` in {wanted} and use the address it prints: a daemon that finds \
                  its port taken moves to the next one"
             ),
-            Self::Unauthorized => from(Reason::Unauthorized),
-            Self::NoModelProvider => from(Reason::NoModelProvider),
-            Self::Untrusted => from(Reason::Untrusted),
-            Self::WrongAddress => from(Reason::Forbidden),
-            Self::OtherProtocol(_) | Self::Lacking(_) => "update Qwen Code, or this program".into(),
+            Self::Unauthorized => from(ErrorReason::Unauthorized),
+            Self::NoModelProvider => from(ErrorReason::NoModelProvider),
+            Self::Untrusted => from(ErrorReason::Untrusted),
+            Self::WrongAddress => from(ErrorReason::Forbidden),
+            Self::UnsupportedProtocol(_) | Self::MissingFeatures(_) => {
+                "update Qwen Code, or this program".into()
+            }
             Self::NoSuchSession => "begin a new conversation".into(),
         }
     }
 }
 
-/// Sorts an error of a request that was made to connect.
+/// Classifies the error of a request that was sent to connect.
 pub(super) fn sort(error: DaemonError, wanted: Option<&Path>) -> ConnectError {
     let setup = match &error {
         DaemonError::Unreachable { .. } => SetupError::NoDaemon(error),
-        DaemonError::Strange { .. } => SetupError::NotADaemon(error),
-        DaemonError::Refused(refusal) => match refusal.reason() {
-            Reason::Unauthorized => SetupError::Unauthorized,
-            Reason::NoModelProvider => SetupError::NoModelProvider,
-            Reason::Untrusted => SetupError::Untrusted,
-            Reason::Forbidden => SetupError::WrongAddress,
-            Reason::SessionNotFound => SetupError::NoSuchSession,
-            Reason::NotFound | Reason::Redirect => SetupError::NotADaemon(error),
-            Reason::WorkspaceMismatch => {
+        DaemonError::InvalidResponse { .. } => SetupError::NotADaemon(error),
+        DaemonError::Refused(response) => match response.reason() {
+            ErrorReason::Unauthorized => SetupError::Unauthorized,
+            ErrorReason::NoModelProvider => SetupError::NoModelProvider,
+            ErrorReason::Untrusted => SetupError::Untrusted,
+            ErrorReason::Forbidden => SetupError::WrongAddress,
+            ErrorReason::SessionNotFound => SetupError::NoSuchSession,
+            ErrorReason::NotFound | ErrorReason::Redirect => SetupError::NotADaemon(error),
+            ErrorReason::WorkspaceMismatch => {
                 let asked = || {
                     wanted
                         .map(|it| it.display().to_string())
                         .unwrap_or_default()
                 };
-                let told = refusal.field("requestedWorkspace").map(str::to_owned);
+                let told = response.field("requestedWorkspace").map(str::to_owned);
                 SetupError::WrongFolder {
                     wanted: told.unwrap_or_else(asked),
-                    folders: refusal
+                    folders: response
                         .field("boundWorkspace")
                         .map(str::to_owned)
                         .into_iter()
@@ -146,11 +148,11 @@ pub(super) fn sort(error: DaemonError, wanted: Option<&Path>) -> ConnectError {
     setup.into()
 }
 
-/// Asks who is there, and whether that is who we want.
+/// Fetches the capabilities, and checks that this is a daemon we can use for `workspace`.
 pub(super) async fn check(
     client: &DaemonClient,
     workspace: Option<&Path>,
-) -> Result<Capabilities, ConnectError> {
+) -> Result<DaemonCapabilities, ConnectError> {
     let capabilities = client
         .capabilities()
         .await
@@ -160,14 +162,14 @@ pub(super) async fn check(
             .protocol_versions
             .map(|it| it.supported.join(", "));
         let version = supported.unwrap_or_else(|| capabilities.v.to_string());
-        return Err(SetupError::OtherProtocol(version).into());
+        return Err(SetupError::UnsupportedProtocol(version).into());
     }
     let lacking = NEEDED.iter().filter(|feature| !capabilities.has(feature));
     let lacking: Vec<&'static str> = lacking.copied().collect();
     if !lacking.is_empty() {
-        return Err(SetupError::Lacking(lacking).into());
+        return Err(SetupError::MissingFeatures(lacking).into());
     }
-    // A daemon that is still starting names only its first folder; then it is for the session to say.
+    // A daemon that is still starting lists no workspaces; then creating the session decides.
     if let Some(wanted) = workspace
         && capabilities.workspaces.is_some()
         && !serves(&capabilities, wanted)
@@ -181,12 +183,12 @@ pub(super) async fn check(
     Ok(capabilities)
 }
 
-/// Whether a folder is one of the daemon's: as it is written, or with its links resolved.
-fn serves(capabilities: &Capabilities, wanted: &Path) -> bool {
+/// Whether the daemon serves a folder: as the path is written, or with its links resolved.
+fn serves(capabilities: &DaemonCapabilities, wanted: &Path) -> bool {
     let real = wanted.canonicalize().ok();
     capabilities
         .folders()
         .map(Path::new)
-        // Comparing paths rather than texts ignores a slash at the end.
+        // Comparing as paths ignores a trailing slash.
         .any(|folder| folder == wanted || Some(folder) == real.as_deref())
 }

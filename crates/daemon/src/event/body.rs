@@ -1,51 +1,51 @@
-//! What each type of event says: the one list of the types that are known.
+//! The list of known event types, with the typed form of their data.
 
 use serde_json::Value;
 
 use super::data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, HistoryTruncated, MetadataUpdated,
-    ModelSwitchFailed, ModelSwitched, PendingPromptNews, PermissionForbidden, PermissionResolved,
-    PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed, SessionDied, Snapshot,
-    StreamError, Suggestion, TurnComplete, TurnError, VoteProgress,
+    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FollowupSuggestion, HistoryTruncated,
+    ModelSwitchFailed, ModelSwitched, PermissionForbidden, PermissionPartialVote,
+    PermissionResolved, PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed,
+    SessionDied, SessionMetadataUpdated, SessionSnapshot, StreamError, TurnComplete, TurnError,
 };
-use crate::wire::{PermissionRequest, Rest, SessionUpdate};
+use crate::wire::{PendingPrompt, PermissionRequest, Rest, SessionUpdate};
 
 macro_rules! bodies {
     ($($(#[$doc:meta])* $kind:literal => $variant:ident($data:ty),)+) => {
-        /// What an event says.
+        /// The parsed data of an event, by its type.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Body {
-            /// The agent says or does something.
+        pub enum EventBody {
+            /// An ACP session update: message chunks, tool calls, plans.
             SessionUpdate(SessionUpdate),
             $($(#[$doc])* $variant($data),)+
-            /// A type that is known, and whose data has no use here.
-            Noted,
+            /// A known type whose data has no typed form here.
+            Untyped,
             /// A type that this version does not know.
             Unknown,
-            /// A known type whose data is not as it must be.
+            /// The data of a known type could not be parsed. Holds the error.
             Malformed(String),
         }
 
-        /// Types that are read, the most frequent one first.
+        /// The types with a typed form, the most frequent one first.
         const READ: &[&str] = &["session_update", $($kind),+];
 
-        impl Body {
-            pub(super) fn read(kind: &str, data: &str) -> Body {
+        impl EventBody {
+            pub(super) fn read(kind: &str, data: &str) -> EventBody {
                 let read = match kind {
-                    "session_update" => SessionUpdate::read(data).map(Body::SessionUpdate),
-                    $($kind => serde_json::from_str(data).map(Body::$variant),)+
-                    kind if NOTED.contains(&kind) => return Body::Noted,
-                    _ => return Body::Unknown,
+                    "session_update" => SessionUpdate::read(data).map(EventBody::SessionUpdate),
+                    $($kind => serde_json::from_str(data).map(EventBody::$variant),)+
+                    kind if UNTYPED.contains(&kind) => return EventBody::Untyped,
+                    _ => return EventBody::Unknown,
                 };
-                read.unwrap_or_else(|error| Body::Malformed(error.to_string()))
+                read.unwrap_or_else(|error| EventBody::Malformed(error.to_string()))
             }
 
-            /// The data as JSON again, for those that were read.
+            /// The data as JSON again; `None` for the variants without typed data.
             pub fn to_value(&self) -> Option<Value> {
                 let value = match self {
                     Self::SessionUpdate(it) => it.to_value(),
                     $(Self::$variant(it) => serde_json::to_value(it),)+
-                    Self::Noted | Self::Unknown | Self::Malformed(_) => return None,
+                    Self::Untyped | Self::Unknown | Self::Malformed(_) => return None,
                 };
                 value.ok()
             }
@@ -54,62 +54,62 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// A turn is over.
+    /// A turn ended.
     "turn_complete" => TurnComplete(TurnComplete),
     /// A turn failed.
     "turn_error" => TurnError(TurnError),
-    /// The agent asks for leave, or for answers.
+    /// The agent asks for permission, or asks questions.
     "permission_request" => PermissionRequest(PermissionRequest),
-    /// A request was answered, by anybody.
+    /// A request was answered, by any client.
     "permission_resolved" => PermissionResolved(PermissionResolved),
-    /// A request had been answered before a vote came.
+    /// A vote arrived after the request had been answered.
     "permission_already_resolved" => PermissionAlreadyResolved(PermissionResolved),
-    /// A vote was counted, but it needs more.
-    "permission_partial_vote" => PermissionPartialVote(VoteProgress),
-    /// A vote was refused.
+    /// A vote was counted, and more are needed.
+    "permission_partial_vote" => PermissionPartialVote(PermissionPartialVote),
+    /// The permission policy rejected a vote.
     "permission_forbidden" => PermissionForbidden(PermissionForbidden),
-    /// Somebody asked for a turn to be cancelled, or it could not be passed on.
+    /// A client cancelled the turn, or the prompt could not be passed to the agent.
     "prompt_cancelled" => PromptCancelled(PromptCancelled),
-    /// A prompt waits in the queue.
-    "pending_prompt_added" => PendingPromptAdded(PendingPromptNews),
-    /// A prompt from the queue has begun.
-    "pending_prompt_started" => PendingPromptStarted(PendingPromptNews),
-    /// A prompt from the queue is done, or was taken out.
-    "pending_prompt_completed" => PendingPromptCompleted(PendingPromptNews),
-    /// Another model is in use.
+    /// A prompt was queued.
+    "pending_prompt_added" => PendingPromptAdded(PendingPrompt),
+    /// A queued prompt began to run.
+    "pending_prompt_started" => PendingPromptStarted(PendingPrompt),
+    /// A queued prompt is done, or was removed.
+    "pending_prompt_completed" => PendingPromptCompleted(PendingPrompt),
+    /// The model changed.
     "model_switched" => ModelSwitched(ModelSwitched),
-    /// A model could not be used.
+    /// The model could not be changed.
     "model_switch_failed" => ModelSwitchFailed(ModelSwitchFailed),
-    /// Another approval mode is in force.
+    /// The approval mode changed.
     "approval_mode_changed" => ApprovalModeChanged(ApprovalModeChanged),
-    /// The session's agent, or the daemon, is gone.
+    /// The agent of the session, or the daemon, ended.
     "session_died" => SessionDied(SessionDied),
-    /// Somebody closed the session.
+    /// A client closed the session.
     "session_closed" => SessionClosed(SessionClosed),
-    /// The daemon gave up on this stream. The session goes on.
+    /// The daemon ended this stream because it was read too slowly. The session goes on.
     "client_evicted" => ClientEvicted(ClientEvicted),
-    /// The daemon could not go on with this stream. The session goes on.
+    /// The daemon ended this stream because of an error. The session goes on.
     "stream_error" => StreamError(StreamError),
     /// This stream is read too slowly.
     "slow_client_warning" => SlowClientWarning(Rest),
-    /// The stream cannot be continued where it was left.
+    /// The stream cannot be continued from the cursor.
     "state_resync_required" => StateResyncRequired(ResyncRequired),
-    /// Everything that was missed has been sent.
+    /// All events that were missed have been sent.
     "replay_complete" => ReplayComplete(ReplayComplete),
-    /// Model and mode as they are now.
-    "session_snapshot" => SessionSnapshot(Snapshot),
+    /// The current model and approval mode.
+    "session_snapshot" => SessionSnapshot(SessionSnapshot),
     /// Older history was left out.
     "history_truncated" => HistoryTruncated(HistoryTruncated),
-    /// Title or the like changed.
-    "session_metadata_updated" => SessionMetadataUpdated(MetadataUpdated),
-    /// A turn of a background task is over.
+    /// The title or other metadata changed.
+    "session_metadata_updated" => SessionMetadataUpdated(SessionMetadataUpdated),
+    /// A turn of a background task ended.
     "background_notification_turn_complete" => BackgroundTurnComplete(BackgroundTurn),
-    /// What the person might want to say next.
-    "followup_suggestion" => FollowupSuggestion(Suggestion),
+    /// A prompt that the user might want to send next.
+    "followup_suggestion" => FollowupSuggestion(FollowupSuggestion),
 }
 
-/// Types that are known but not read further.
-const NOTED: &[&str] = &[
+/// Known types whose data is not parsed.
+const UNTYPED: &[&str] = &[
     "agent_changed",
     "artifact_changed",
     "auth_device_flow_authorized",
@@ -148,6 +148,6 @@ const NOTED: &[&str] = &[
 
 /// The name of a type that is known.
 pub(super) fn known(kind: &str) -> Option<&'static str> {
-    let all = READ.iter().chain(NOTED);
+    let all = READ.iter().chain(UNTYPED);
     all.copied().find(|name| *name == kind)
 }

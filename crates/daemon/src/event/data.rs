@@ -1,14 +1,14 @@
-//! The data of each type of event that is read.
+//! The `data` field of each event type that has a typed form.
 //!
-//! Whatever the daemon may leave out is optional, and what has no name here is kept in `rest`.
+//! Fields that the daemon may leave out are optional; unknown fields are kept in `rest`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Code;
+use crate::error::ErrorCode;
 use crate::wire::{
-    ApprovalMode, ClientId, Outcome, PromptId, QueueState, RequestId, Rest, ResyncReason,
-    SessionId, StopReason,
+    ApprovalMode, ClientId, PermissionOutcome, PromptId, RequestId, Rest, ResyncReason, SessionId,
+    StopReason,
 };
 
 macro_rules! data {
@@ -22,7 +22,7 @@ macro_rules! data {
                     $(#[$field_doc])*
                     pub $field: $type,
                 )*
-                /// Everything else.
+                /// Unknown fields, kept as they came.
                 #[serde(flatten)]
                 pub rest: Rest,
             }
@@ -31,200 +31,190 @@ macro_rules! data {
 }
 
 data! {
-    /// How a request was answered.
+    /// Data of `permission_resolved` and `permission_already_resolved`.
     PermissionResolved {
-        /// Which request.
+        /// The request that was answered.
         request_id: RequestId,
-        /// How, as it came: new kinds of outcomes must not hide that it is over.
+        /// The outcome as raw JSON: an unknown kind of outcome must not hide that the request is
+        /// resolved.
         outcome: Option<Value>,
-        /// By whom; nobody when it timed out or was cancelled.
+        /// The client that answered; absent after a timeout or a cancellation.
         #[serde(skip_serializing_if = "Option::is_none")]
         voter_client_id: Option<ClientId>,
     }
-    /// How far a vote of several is.
-    VoteProgress {
-        /// Which request.
+    /// Data of `permission_partial_vote`.
+    PermissionPartialVote {
+        /// The request that is voted on.
         request_id: RequestId,
-        /// How many have voted.
+        /// How many votes were counted so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         votes_received: Option<u64>,
-        /// How many more are needed.
+        /// How many more votes are needed.
         #[serde(skip_serializing_if = "Option::is_none")]
         votes_needed: Option<u64>,
     }
-    /// A vote that does not count.
+    /// Data of `permission_forbidden`.
     PermissionForbidden {
-        /// Which request.
+        /// The request whose vote was rejected.
         request_id: RequestId,
-        /// Why.
+        /// The daemon's reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// The end of a turn.
+    /// Data of `turn_complete`.
     TurnComplete {
-        /// Whose turn. Background turns have ids that nobody was given.
+        /// The prompt of the turn. Background turns have ids that no client was given.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt_id: Option<PromptId>,
-        /// Why it ended.
+        /// Why the turn ended.
         #[serde(skip_serializing_if = "Option::is_none")]
         stop_reason: Option<StopReason>,
     }
-    /// The end of a turn that failed.
+    /// Data of `turn_error`.
     TurnError {
-        /// Whose turn.
+        /// The prompt of the turn.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt_id: Option<PromptId>,
-        /// In words.
+        /// The error message.
         #[serde(default)]
         message: String,
-        /// By code.
+        /// The error code of the agent or the daemon.
         #[serde(skip_serializing_if = "Option::is_none")]
-        code: Option<Code>,
-        /// By kind.
+        code: Option<ErrorCode>,
+        /// The daemon's class of error.
         #[serde(skip_serializing_if = "Option::is_none")]
         error_kind: Option<String>,
     }
-    /// A turn is being cancelled.
+    /// Data of `prompt_cancelled`.
     PromptCancelled {
-        /// `forward_failed` means that nobody asked for it: an error follows.
+        /// `forward_failed` means that no client cancelled it: a `turn_error` follows.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// News about a prompt in the queue.
-    PendingPromptNews {
-        /// Which.
-        prompt_id: PromptId,
-        /// Its text.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        text: Option<String>,
-        /// How it left the queue.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        state: Option<QueueState>,
-    }
-    /// A model.
+    /// Data of `model_switched`.
     ModelSwitched {
-        /// Which, as it was asked for.
+        /// The model, as it was requested.
         model_id: String,
     }
-    /// A model that could not be used.
+    /// Data of `model_switch_failed`.
     ModelSwitchFailed {
-        /// Which.
+        /// The model that was requested.
         #[serde(skip_serializing_if = "Option::is_none")]
         requested_model_id: Option<String>,
-        /// Why.
+        /// The error message.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     }
-    /// An approval mode.
+    /// Data of `approval_mode_changed`.
     ApprovalModeChanged {
-        /// Before.
+        /// The mode before the change.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous: Option<ApprovalMode>,
-        /// Now.
+        /// The mode after the change.
         next: ApprovalMode,
-        /// Whether it was written into settings.
+        /// Whether it was also written into the settings.
         #[serde(skip_serializing_if = "Option::is_none")]
         persisted: Option<bool>,
     }
-    /// A session without an agent.
+    /// Data of `session_died`.
     SessionDied {
-        /// Which; one of another session is none of ours.
+        /// The session. An event about another session must be ignored.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
-        /// Why.
+        /// The daemon's reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// A session that was closed.
+    /// Data of `session_closed`.
     SessionClosed {
-        /// Which.
+        /// The session. An event about another session must be ignored.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
-        /// Why.
+        /// The daemon's reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// By whom.
+        /// The client that closed it.
         #[serde(skip_serializing_if = "Option::is_none")]
         closed_by: Option<ClientId>,
     }
-    /// A stream that the daemon gave up on.
+    /// Data of `client_evicted`.
     ClientEvicted {
-        /// Why.
+        /// The daemon's reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// A stream that broke at the daemon's end.
+    /// Data of `stream_error`.
     StreamError {
-        /// How.
+        /// The error message.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     }
-    /// A stream that does not continue the one before.
+    /// Data of `state_resync_required`.
     ResyncRequired {
-        /// Why.
+        /// Why the stream cannot be continued.
         reason: ResyncReason,
-        /// Where we said we were.
+        /// The event id that the client sent as its cursor.
         #[serde(skip_serializing_if = "Option::is_none")]
         last_delivered_id: Option<u64>,
-        /// The oldest event that is still kept.
+        /// The oldest event that the daemon still keeps.
         #[serde(skip_serializing_if = "Option::is_none")]
         earliest_available_id: Option<u64>,
     }
-    /// The end of what was missed.
+    /// Data of `replay_complete`.
     ReplayComplete {
         /// How many events were sent again.
         #[serde(skip_serializing_if = "Option::is_none")]
         replayed_count: Option<u64>,
-        /// The newest event.
+        /// The newest event id.
         #[serde(skip_serializing_if = "Option::is_none")]
         last_event_id: Option<u64>,
     }
-    /// How things stand.
-    Snapshot {
-        /// The model in use, once one is.
+    /// Data of `session_snapshot`.
+    SessionSnapshot {
+        /// The current model; absent until one is used.
         #[serde(skip_serializing_if = "Option::is_none")]
         current_model_id: Option<String>,
-        /// The approval mode in force.
+        /// The current approval mode.
         #[serde(skip_serializing_if = "Option::is_none")]
         current_approval_mode: Option<ApprovalMode>,
         /// Whether the transcript can no longer be written.
         #[serde(skip_serializing_if = "Option::is_none")]
         recording_degraded: Option<bool>,
     }
-    /// Older history that was left out.
+    /// Data of `history_truncated`.
     HistoryTruncated {
-        /// Why.
+        /// The daemon's reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// How much is missing.
+        /// How many events were left out.
         #[serde(skip_serializing_if = "Option::is_none")]
         truncated_events: Option<u64>,
     }
-    /// Title and the like.
-    MetadataUpdated {
-        /// The title.
+    /// Data of `session_metadata_updated`.
+    SessionMetadataUpdated {
+        /// The new title.
         #[serde(skip_serializing_if = "Option::is_none")]
         display_name: Option<String>,
     }
-    /// A turn of a background task.
+    /// Data of `background_notification_turn_complete`.
     BackgroundTurn {
-        /// Why it ended.
+        /// Why the turn ended.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Which.
+        /// The id of the background turn.
         #[serde(skip_serializing_if = "Option::is_none")]
         turn_id: Option<PromptId>,
     }
-    /// What the person might want to say next.
-    Suggestion {
-        /// The text.
+    /// Data of `followup_suggestion`.
+    FollowupSuggestion {
+        /// The suggested prompt.
         suggestion: String,
     }
 }
 
 impl PermissionResolved {
-    /// How it was answered, if it is a way that this version knows.
-    pub fn known_outcome(&self) -> Option<Outcome> {
-        Outcome::deserialize(self.outcome.as_ref()?).ok()
+    /// The outcome, if this version knows its kind.
+    pub fn known_outcome(&self) -> Option<PermissionOutcome> {
+        PermissionOutcome::deserialize(self.outcome.as_ref()?).ok()
     }
 }

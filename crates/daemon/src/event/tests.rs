@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-fn event(text: &str) -> Result<Event, EventError> {
-    Event::read(text)
+fn event(text: &str) -> Result<DaemonEvent, EventError> {
+    DaemonEvent::read(text)
 }
 
 #[test]
@@ -16,9 +16,9 @@ fn the_envelope_is_read_and_the_rest_is_kept() {
     );
     assert_eq!(event.prompt_id().unwrap().as_str(), "p");
     assert_eq!(event.originator().unwrap().as_str(), "c");
-    assert_eq!((event.text(), event.body()), (text, Body::Unknown));
+    assert_eq!((event.text(), event.body()), (text, EventBody::Unknown));
     assert_eq!(event.field("a"), Some(json!([1, 2])));
-    let again: Event = serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
+    let again: DaemonEvent = serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
     assert_eq!(
         (again.id(), again.field("a")),
         (event.id(), event.field("a"))
@@ -55,42 +55,54 @@ fn a_body_never_fails() {
             .unwrap()
             .body()
     };
-    assert!(matches!(body("turn_complete", "null"), Body::Malformed(_)));
-    assert!(matches!(body("turn_complete", "[1]"), Body::Malformed(_)));
+    assert!(matches!(
+        body("turn_complete", "null"),
+        EventBody::Malformed(_)
+    ));
+    assert!(matches!(
+        body("turn_complete", "[1]"),
+        EventBody::Malformed(_)
+    ));
     assert!(matches!(
         body("permission_request", r#"{"requestId":"r"}"#),
-        Body::Malformed(_)
+        EventBody::Malformed(_)
     ));
-    assert!(matches!(body("session_update", "{}"), Body::Malformed(_)));
-    assert!(matches!(body("mcp_server_added", "null"), Body::Noted));
-    assert!(matches!(body("brand_new", "null"), Body::Unknown));
+    assert!(matches!(
+        body("session_update", "{}"),
+        EventBody::Malformed(_)
+    ));
+    assert!(matches!(
+        body("mcp_server_added", "null"),
+        EventBody::Untyped
+    ));
+    assert!(matches!(body("brand_new", "null"), EventBody::Unknown));
     assert!(matches!(
         body(
             "session_update",
             r#"{"update":{"sessionUpdate":"brand_new","x":1}}"#
         ),
-        Body::SessionUpdate(crate::wire::SessionUpdate::Other(_))
+        EventBody::SessionUpdate(crate::wire::SessionUpdate::Other(_))
     ));
     // Numeric and textual codes are both fine.
     assert!(matches!(
         body("turn_error", r#"{"code":-32603}"#),
-        Body::TurnError(_)
+        EventBody::TurnError(_)
     ));
     assert!(matches!(
         body("turn_error", r#"{"code":"x","message":"m"}"#),
-        Body::TurnError(_)
+        EventBody::TurnError(_)
     ));
 }
 
 #[test]
 fn bytes_that_are_not_text_are_replaced_and_reported() {
-    let frame = Frame {
+    let frame = SseFrame {
         id: Some(4),
         data: bytes::Bytes::from_static(b"{\"v\":1,\"type\":\"x\",\"data\":{\"a\":\"\xff\"}}"),
     };
-    let (event, mended) = Event::from_frame(&frame);
+    let (event, invalid_utf8) = DaemonEvent::from_frame(&frame);
     let event = event.unwrap();
-    assert!(mended);
+    assert!(invalid_utf8);
     assert_eq!(
         (event.id(), event.field("a")),
         (Some(4), Some(json!("\u{fffd}")))

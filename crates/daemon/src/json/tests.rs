@@ -3,8 +3,8 @@ use serde_json::{Map, Value};
 
 use super::*;
 
-fn all(text: &str) -> Result<Vec<Field<'_>>, Broken> {
-    Fields::of(text)?.collect()
+fn all(text: &str) -> Result<Vec<RawField<'_>>, NotAnObject> {
+    ObjectFields::of(text)?.collect()
 }
 
 #[test]
@@ -52,18 +52,21 @@ fn what_is_not_one_object_is_an_error() {
 
 #[test]
 fn an_open_object_may_be_followed_by_anything() {
-    let found = Fields::of("{\"x\":{},\"a\":{\"b\":1},\"c\":2}")
+    let found = ObjectFields::of("{\"x\":{},\"a\":{\"b\":1},\"c\":2}")
         .unwrap()
         .find("a")
         .unwrap()
         .unwrap();
     assert_eq!(found, "{\"b\":1},\"c\":2}");
-    let inside: Vec<_> = Fields::starting(found)
+    let inside: Vec<_> = ObjectFields::starting(found)
         .unwrap()
         .map(Result::unwrap)
         .collect();
     assert_eq!(inside, [("b", "1")]);
-    assert_eq!(Fields::of("{\"a\":1}").unwrap().find("b").unwrap(), None);
+    assert_eq!(
+        ObjectFields::of("{\"a\":1}").unwrap().find("b").unwrap(),
+        None
+    );
 }
 
 #[test]
@@ -119,7 +122,7 @@ proptest! {
 
     #[test]
     fn nothing_panics_and_pieces_are_pieces(text in "[{}\\[\\]\":,\\\\ a1ä\n]{0,60}") {
-        for field in Fields::of(&text).into_iter().flatten().flatten() {
+        for field in ObjectFields::of(&text).into_iter().flatten().flatten() {
             prop_assert!(text.contains(field.1));
         }
         let _ = string(&text);

@@ -1,9 +1,9 @@
-//! A process that prints and has to end: what it said last, and how it is made to go.
+//! A child process in its own process group, and the last lines of its output.
 
 use std::collections::VecDeque;
 use std::io;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use tokio::sync::oneshot;
 use crate::address::Address;
 use crate::token::Token;
 
-/// What the daemon prints before the address it listens on.
+/// The daemon prints this before its address.
 const LISTENING: &str = "listening on ";
-/// How much of what it printed last is kept to explain its death.
+/// How many lines of output are kept to explain an exit.
 const LAST_LINES: usize = 20;
-/// Longer lines are cut, and taken in pieces.
+/// Longer lines are split at this many bytes.
 const LONGEST_LINE: u64 = 4096;
 
-/// A process with everything that it has started, in a group of their own. They end when this is
-/// dropped; on Linux the process also ends when we are killed.
+/// A process in a process group of its own. Dropping this kills the group. On Linux the process
+/// also ends when this process is killed.
 pub(super) struct Process {
     child: Child,
-    /// The thread that started it waits until this is dropped.
+    /// The thread that started the process runs until this is dropped.
     _parent: mpsc::Sender<()>,
 }
 
 impl Process {
-    /// Starts a process. A group of its own has two uses: what a terminal sends to ours is not meant
-    /// for it, and what it starts can be ended with it.
+    /// Starts a process in a process group of its own. So signals of a terminal to our group do not
+    /// reach it, and the processes that it starts can be killed with it.
     ///
-    /// It is started by a thread that lives as long as it does, because the system takes the end of
-    /// that thread for the end of the parent; those of a runtime come and go.
+    /// It is started by a thread that lives as long as it does: the kernel sends the parent-death
+    /// signal when the *thread* that forked ends, and threads of a runtime come and go.
     pub(super) async fn start(mut command: Command) -> io::Result<Process> {
         #[cfg(unix)]
         command.process_group(0);
@@ -49,7 +49,7 @@ impl Process {
             .name("daemon".into())
             .spawn(move || {
                 let _context = runtime.enter();
-                // Nobody waits for it any more: then it ends at once.
+                // If the caller is gone, the child is dropped here, which kills it.
                 let _ = tell.send(command.spawn());
                 let _ = dropped.recv();
             })?;
@@ -64,7 +64,7 @@ impl Process {
         self.child.id()
     }
 
-    /// What it prints, and what it complains about.
+    /// Standard output and standard error; `None` after the first call.
     pub(super) fn pipes(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdout.take(), self.child.stderr.take())
     }
@@ -73,11 +73,11 @@ impl Process {
         self.child.wait().await.ok()
     }
 
-    /// Asks it to end, and makes it after a while.
+    /// Sends SIGTERM, and kills the group if the process has not ended after `grace`.
     pub(super) async fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
         #[cfg(unix)]
         if let Some(pid) = self.pid() {
-            // It may have ended by itself a moment ago.
+            // It may have ended by itself meanwhile.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
             if let Ok(status) = tokio::time::timeout(grace, self.child.wait()).await {
                 return status.ok();
@@ -98,7 +98,7 @@ impl Process {
         let _ = self.child.start_kill();
     }
 
-    /// Its process id, as long as it has not been waited for: then the number may be somebody else's.
+    /// The process id until the process was waited for. After that the system may reuse the number.
     #[cfg(unix)]
     fn pid(&self) -> Option<rustix::process::Pid> {
         rustix::process::Pid::from_raw(i32::try_from(self.child.id()?).ok()?)
@@ -111,7 +111,7 @@ impl Drop for Process {
     }
 }
 
-/// Has the system ask it to end when we cannot any more.
+/// Has the kernel send SIGTERM to the process when the thread that starts it ends.
 #[cfg(target_os = "linux")]
 #[expect(
     unsafe_code,
@@ -119,20 +119,23 @@ impl Drop for Process {
 )]
 fn end_with_the_parent(command: &mut Command) {
     use rustix::process::{Signal, set_parent_process_death_signal};
-    // SAFETY: the closure makes one system call, and touches no memory but its own stack.
+    // SAFETY: between fork and exec only async-signal-safe operations are allowed, because another
+    // thread may have held a lock, for example of the allocator, at the fork. The closure captures
+    // nothing and makes one system call (`prctl`). It does not allocate, also not for the error,
+    // which is a plain error number, and it takes no lock.
     unsafe {
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::TERM))?));
     }
 }
 
-/// What a daemon printed last.
+/// The last lines that a daemon printed, without its token.
 #[derive(Clone, Debug)]
-pub(super) struct LastWords {
+pub(super) struct LastOutput {
     lines: Arc<Mutex<VecDeque<String>>>,
     token: Token,
 }
 
-impl LastWords {
+impl LastOutput {
     pub(super) fn new(token: Token) -> Self {
         Self {
             lines: Arc::default(),
@@ -141,7 +144,7 @@ impl LastWords {
     }
 
     fn add(&self, line: &str) {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = crate::locked(&self.lines);
         if lines.len() == LAST_LINES {
             lines.pop_front();
         }
@@ -149,7 +152,7 @@ impl LastWords {
     }
 
     pub(super) fn text(&self) -> String {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = crate::locked(&self.lines);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         if lines.is_empty() {
             "it printed nothing".into()
@@ -159,10 +162,10 @@ impl LastWords {
     }
 }
 
-/// Reads what a daemon prints until it prints no more, so that it never has to wait for us.
+/// Reads the output of a daemon to its end, so that the daemon never blocks on a full pipe.
 pub(super) async fn drain(
     pipe: impl AsyncRead + Unpin,
-    words: LastWords,
+    words: LastOutput,
     mut found: Option<oneshot::Sender<Address>>,
 ) {
     let mut pipe = BufReader::new(pipe);
@@ -183,13 +186,13 @@ pub(super) async fn drain(
         if let Some(address) = listening(text)
             && let Some(found) = found.take()
         {
-            // Nobody may be waiting any more.
+            // The caller may have given up.
             let _ = found.send(address);
         }
     }
 }
 
-/// The address in the line that says where the daemon listens.
+/// The address in the line that reports where the daemon listens.
 pub(super) fn listening(line: &str) -> Option<Address> {
     let (_, rest) = line.split_once(LISTENING)?;
     rest.split_whitespace().next()?.parse().ok()

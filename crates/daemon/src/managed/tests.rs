@@ -5,14 +5,14 @@ use super::process::listening;
 use super::*;
 
 /// A program that stands in for the daemon, and the folder it is in.
-fn stand_in(script: &str) -> (tempfile::TempDir, Launch) {
+fn stand_in(script: &str) -> (tempfile::TempDir, LaunchOptions) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("qwen");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
-    let launch = Launch {
+    let launch = LaunchOptions {
         program,
-        ..Launch::new(folder.path())
+        ..LaunchOptions::new(folder.path())
     };
     (folder, launch)
 }
@@ -20,7 +20,7 @@ fn stand_in(script: &str) -> (tempfile::TempDir, Launch) {
 const LISTENS: &str =
     "echo 'qwen serve listening on http://127.0.0.1:4711 (mode=http-bridge, workspace=/w)'";
 
-async fn start(launch: Launch) -> Result<ManagedDaemon, StartError> {
+async fn start(launch: LaunchOptions) -> Result<ManagedDaemon, StartError> {
     // A program that was just written may still be open for writing in a process that another test
     // is starting at this very moment.
     loop {
@@ -47,7 +47,7 @@ async fn the_token_is_in_the_environment_and_in_no_argument() {
     assert!(!read("arguments").contains(daemon.token().expose()));
     let death = daemon.stop().await;
     assert_eq!(
-        (death.asked_for, death.status.unwrap().signal()),
+        (death.requested, death.status.unwrap().signal()),
         (true, Some(15))
     );
 }
@@ -91,9 +91,9 @@ async fn what_it_started_ends_with_it() {
 async fn its_death_is_reported_with_its_last_words() {
     let (_folder, launch) = stand_in(&format!("{LISTENS}; echo 'no more memory' >&2; exit 3"));
     let daemon = start(launch).await.unwrap();
-    let death = daemon.died().await;
+    let death = daemon.exited().await;
     assert_eq!(
-        (death.asked_for, death.status.unwrap().code()),
+        (death.requested, death.status.unwrap().code()),
         (false, Some(3))
     );
 }
@@ -107,11 +107,11 @@ async fn one_that_never_listens_is_an_error_with_its_last_words() {
         "the daemon ended before it listened: bad token [hidden]"
     );
     let (_folder, mut launch) = stand_in("exec sleep 600");
-    launch.patience = Duration::from_millis(50);
+    launch.start_timeout = Duration::from_millis(50);
     assert!(matches!(start(launch).await, Err(StartError::Slow { .. })));
-    let missing = Launch {
+    let missing = LaunchOptions {
         program: "/nonexistent/qwen".into(),
-        ..Launch::new("/")
+        ..LaunchOptions::new("/")
     };
     assert!(matches!(
         start(missing).await,

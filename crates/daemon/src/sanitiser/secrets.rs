@@ -1,20 +1,20 @@
-//! Texts that must not get out, wherever they stand, and however they are cut into pieces.
+//! Hides secrets in texts, also in a text that arrives in chunks.
 //!
-//! An agent says what it has to say in pieces, and a secret may begin in one and end in the next. So
-//! the end of a piece that may be the beginning of a secret is held back until more is known. What
-//! comes out in the end does not depend on where the cuts were.
+//! A secret may begin in one chunk and end in the next. So the end of a chunk that may be the
+//! beginning of a secret is held back until more text arrives. The final text does not depend on
+//! where it was split.
 
-/// What stands where a secret stood.
+/// Replaces a secret.
 const HIDDEN: &str = "[hidden]";
 
-/// Texts that must not get out.
+/// Texts that must not be shown.
 #[derive(Clone, Default)]
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
     pub(super) fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut secrets: Vec<String> = secrets.into_iter().filter(|it| !it.is_empty()).collect();
-        // Where two begin at the same place, the longer one is meant.
+        // Where two secrets match at the same position, the longer one is hidden.
         secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
         Self(secrets)
     }
@@ -24,7 +24,7 @@ impl Secrets {
         self.scan(text, true).0
     }
 
-    /// Adds a piece to what was held back, and returns what can be told of both.
+    /// Appends a chunk to the text that was held back, and returns what can be shown of both.
     pub(super) fn hide_in_pieces(&self, held: &mut String, piece: &str) -> String {
         held.push_str(piece);
         let (told, length) = self.scan(held, false);
@@ -32,8 +32,8 @@ impl Secrets {
         told
     }
 
-    /// What to tell, and how much of the text that accounts for: all of it, unless it goes on and its
-    /// end may be the beginning of a secret.
+    /// The text to show, and how many bytes of the input it covers: all of them, unless more text
+    /// follows and the end may be the beginning of a secret.
     fn scan(&self, text: &str, is_whole: bool) -> (String, usize) {
         let mut told = String::with_capacity(text.len());
         let mut at = 0;
@@ -54,7 +54,7 @@ impl Secrets {
     }
 }
 
-/// Whether a secret begins with `text`, and goes on.
+/// Whether `text` is a proper prefix of the secret.
 fn is_longer(secret: &str, text: &str) -> bool {
     secret.len() > text.len() && secret.starts_with(text)
 }

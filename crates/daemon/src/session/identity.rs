@@ -1,34 +1,34 @@
-//! Who we are in a session.
+//! Our client id in a session.
 //!
-//! The daemon mints client ids, and forgets them when it restarts or brings a session back. A call
-//! that is refused for its id was not acted upon, so it is made once more with a new id; if several
-//! calls are refused at the same time, one of them gets the new id for all.
+//! The daemon issues client ids, and forgets them when it restarts or restores a session. It does
+//! not act on a request that it rejects for its id, so the request is repeated once with a new id.
+//! If several requests are rejected at the same time, one of them gets the new id for all.
 
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use super::shared::Shared;
-use crate::error::{DaemonError, Reason};
-use crate::wire::{ClientId, Restore};
+use super::shared::SharedSession;
+use crate::error::{DaemonError, ErrorReason};
+use crate::wire::{ClientId, RestoreSession};
 
 #[derive(Debug)]
 pub(super) struct Identity {
-    known: Mutex<Known>,
-    /// Held while a new id is being fetched.
+    known: Mutex<Registration>,
+    /// Held while a new id is requested.
     renewal: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct Registration {
     id: Option<ClientId>,
-    /// How often the daemon has counted us under this id; it wants as many goodbyes.
+    /// How often the daemon has registered us under this id. It wants as many detaches.
     registrations: u32,
 }
 
 impl Identity {
     pub(super) fn new(id: Option<ClientId>, registrations: u32) -> Self {
         Self {
-            known: Mutex::new(Known { id, registrations }),
+            known: Mutex::new(Registration { id, registrations }),
             renewal: tokio::sync::Mutex::new(()),
         }
     }
@@ -37,7 +37,7 @@ impl Identity {
         self.lock().id.clone()
     }
 
-    /// Takes note of the id in an answer that registered us.
+    /// Records the id from a response that registered us.
     pub(super) fn registered(&self, id: Option<ClientId>) {
         let mut known = self.lock();
         let same = known.id == id;
@@ -45,25 +45,26 @@ impl Identity {
         known.id = id;
     }
 
-    /// How many goodbyes the daemon wants. They are owed only once.
+    /// How many detaches the daemon wants. Returned once; after that 0.
     pub(super) fn take_registrations(&self) -> u32 {
         std::mem::take(&mut self.lock().registrations)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Registration> {
+        crate::locked(&self.known)
     }
 }
 
-impl Shared {
-    /// Makes a call in our name, and once more under a new name if the daemon has forgotten us.
+impl SharedSession {
+    /// Sends a request with our client id, and once more with a new id if the daemon has forgotten
+    /// it.
     pub(super) async fn as_registered<T, F: Future<Output = Result<T, DaemonError>>>(
         &self,
         call: impl Fn(Option<ClientId>) -> F,
     ) -> Result<T, DaemonError> {
         let id = self.identity.current();
         match call(id.clone()).await {
-            Err(error) if error.reason() == Some(Reason::InvalidClientId) => {
+            Err(error) if error.reason() == Some(ErrorReason::InvalidClientId) => {
                 self.renew(id.as_ref()).await?;
                 call(self.identity.current()).await
             }
@@ -71,16 +72,16 @@ impl Shared {
         }
     }
 
-    /// Gets a new id, unless somebody else has replaced `stale` meanwhile.
+    /// Requests a new id, unless another task has replaced `stale` meanwhile.
     pub(super) async fn renew(&self, stale: Option<&ClientId>) -> Result<(), DaemonError> {
         let _turn = self.identity.renewal.lock().await;
         if self.identity.current().as_ref() != stale {
             return Ok(());
         }
-        // Without the old id: the daemon would refuse a malformed one, and replaces any other.
+        // Without the old id: the daemon would reject a malformed one, and replaces any other.
         let resumed = self
             .client
-            .resume_session(&self.id, &Restore::default(), None)
+            .resume_session(&self.id, &RestoreSession::default(), None)
             .await?;
         self.identity.registered(resumed.opened.client_id);
         Ok(())

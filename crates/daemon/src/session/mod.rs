@@ -1,45 +1,47 @@
-//! A conversation that outlives its connections.
+//! A session that outlives its connections.
 //!
-//! A [`Session`] is the handle to ask with; [`Updates`] is what comes back, in order. Behind them one
-//! task, the reader, holds the event stream. It never waits for a person: what the consumer has not
-//! taken is kept in a bounded queue, and a consumer that falls too far behind gets the history anew
-//! instead of a queue without end.
+//! A [`Session`] is the handle for requests; [`SessionEvents`] delivers what happens, in order.
+//! Behind them one task, the reader, holds the event stream. It never waits for the consumer:
+//! events that have not been taken wait in a bounded queue, and a consumer that falls too far
+//! behind gets the history anew.
 //!
-//! What is promised:
-//! - every event is delivered once, or an update says what was lost;
-//! - every prompt that the daemon accepted ends exactly once ([`Turn::end`]), even if its end was
-//!   seen before the answer to the prompt, on another stream, or only in the daemon's records;
-//! - whatever the daemon does, nothing waits for ever: [`Update::Ended`] comes at the latest when
-//!   [`Settings::give_up_after`] has passed without a connection.
+//! Guarantees:
+//! - every event is delivered once, or an event says what was lost;
+//! - every prompt that the daemon accepted ends exactly once ([`Turn::end`]), even if its end
+//!   arrives before the response to the prompt, on another stream, or only in the daemon's records;
+//! - whatever the daemon does, nothing waits for ever: [`SessionEvent::Ended`] comes at the latest
+//!   when [`SessionSettings::give_up_after`] has passed without a connection.
 
 mod calls;
+mod event;
 mod identity;
 mod prompts;
 mod queue;
 mod reader;
 mod settings;
 mod shared;
-mod update;
 
 use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use crate::client::{Cursor, DaemonClient};
+use crate::client::{DaemonClient, EventCursor};
 use crate::error::DaemonError;
-use crate::wire::{ClientId, Loaded, NewSession, Restore, SessionId};
-use reader::Reader;
-use shared::Shared;
+use crate::wire::{ClientId, LoadedSession, NewSession, RestoreSession, SessionId};
+use reader::StreamReader;
+use shared::SharedSession;
 
+pub use event::{
+    Counters, DisconnectMode, History, HistoryCause, ResumeState, SessionEndReason, SessionEvent,
+};
 pub use prompts::{Turn, TurnEnd};
-pub use queue::Updates;
-pub use settings::{Backoff, Jitter, Settings};
-pub use update::{Counters, End, History, HistoryCause, Parting, ResumeState, Update};
+pub use queue::SessionEvents;
+pub use settings::{Backoff, Jitter, SessionSettings};
 
-/// A handle to one conversation. Clones share it; the reader ends with the last of them.
+/// A handle to one session. Clones share it; the reader ends with the last of them.
 #[derive(Clone, Debug)]
 pub struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     reader: Arc<ReaderTask>,
 }
 
@@ -53,24 +55,24 @@ impl Drop for ReaderTask {
 }
 
 impl Session {
-    /// Creates a session, or attaches to the one that is there, and begins to listen.
+    /// Creates a session, or attaches to the shared one, and opens its event stream.
     ///
-    /// A session that existed before starts with its history.
+    /// The first event of a session that existed before is [`SessionEvent::History`].
     pub async fn open(
         client: DaemonClient,
         new: &NewSession,
-        settings: Settings,
-    ) -> Result<(Session, Updates), DaemonError> {
+        settings: SessionSettings,
+    ) -> Result<(Session, SessionEvents), DaemonError> {
         let opened = client.create_session(new).await?;
         if opened.attached {
             let loaded = client
                 .load_session(
                     &opened.session_id,
-                    &Restore::default(),
+                    &RestoreSession::default(),
                     opened.client_id.as_ref(),
                 )
                 .await?;
-            // Creating and loading both count as a registration of the same id.
+            // Creating and loading both count as a registration of the same client id.
             let kept = loaded.opened.client_id == opened.client_id;
             let registrations = if kept { 2 } else { 1 };
             let cause = HistoryCause::Attached;
@@ -82,80 +84,80 @@ impl Session {
                 settings,
             ));
         }
-        // Everything that has happened since it was created is still to come.
-        let cursor = Cursor {
+        // From the beginning: all events since the session was created.
+        let cursor = EventCursor {
             last_event_id: 0,
             epoch: opened.event_epoch.clone(),
         };
-        let shared = Shared::new(client, &opened, 1, cursor, settings);
+        let shared = SharedSession::new(client, &opened, 1, cursor, settings);
         Ok(Self::start(shared))
     }
 
-    /// Goes on with a session that is known by its id, live or from disk, and begins to listen.
+    /// Loads an existing session, live or on disk, and opens its event stream.
     pub async fn load(
         client: DaemonClient,
         id: &SessionId,
-        restore: &Restore,
-        settings: Settings,
-    ) -> Result<(Session, Updates), DaemonError> {
+        restore: &RestoreSession,
+        settings: SessionSettings,
+    ) -> Result<(Session, SessionEvents), DaemonError> {
         let loaded = client.load_session(id, restore, None).await?;
         let cause = HistoryCause::Attached;
         Ok(Self::from_loaded(client, loaded, 1, cause, settings))
     }
 
-    /// Goes on exactly where an earlier handle was, if the daemon still can; otherwise the first
-    /// update is the history.
+    /// Continues where an earlier handle ended, if the daemon still keeps the events since then;
+    /// otherwise the first event is [`SessionEvent::History`].
     pub async fn resume(
         client: DaemonClient,
         state: &ResumeState,
-        settings: Settings,
-    ) -> Result<(Session, Updates), DaemonError> {
-        // The daemon's own `resume` is no use here: it brings a session back from disk without its
-        // history, and after that nobody gets the history any more.
-        let restore = Restore::default();
+        settings: SessionSettings,
+    ) -> Result<(Session, SessionEvents), DaemonError> {
+        // The daemon's `resume` route restores a session from disk without its history, and after
+        // that no client gets the history any more. So this loads.
+        let restore = RestoreSession::default();
         let loaded = client
             .load_session(&state.session_id, &restore, None)
             .await?;
         if state.epoch.is_none() || state.epoch != loaded.opened.event_epoch {
-            // Its numbers mean nothing any more. What was missed is in the history.
+            // The saved event id belongs to another epoch. The history holds what was missed.
             let cause = HistoryCause::Resync;
             return Ok(Self::from_loaded(client, loaded, 1, cause, settings));
         }
-        let cursor = Cursor {
+        let cursor = EventCursor {
             last_event_id: state.last_event_id,
             epoch: state.epoch.clone(),
         };
-        let shared = Shared::new(client, &loaded.opened, 1, cursor, settings);
+        let shared = SharedSession::new(client, &loaded.opened, 1, cursor, settings);
         shared.prompts.recall(&loaded.prompt_terminals);
         Ok(Self::start(shared))
     }
 
     fn from_loaded(
         client: DaemonClient,
-        loaded: Loaded,
+        loaded: LoadedSession,
         registrations: u32,
         cause: HistoryCause,
-        settings: Settings,
-    ) -> (Session, Updates) {
-        let cursor = update::cursor_of(&loaded);
-        let shared = Shared::new(client, &loaded.opened, registrations, cursor, settings);
+        settings: SessionSettings,
+    ) -> (Session, SessionEvents) {
+        let cursor = event::cursor_of(&loaded);
+        let shared = SharedSession::new(client, &loaded.opened, registrations, cursor, settings);
         shared.start_over(loaded, cause);
         Self::start(shared)
     }
 
-    fn start(shared: Arc<Shared>) -> (Session, Updates) {
-        let updates = Updates::new(shared.queue.clone());
-        let reader = tokio::spawn(Reader::new(shared.clone()).run()).abort_handle();
+    fn start(shared: Arc<SharedSession>) -> (Session, SessionEvents) {
+        let updates = SessionEvents::new(shared.queue.clone());
+        let reader = tokio::spawn(StreamReader::new(shared.clone()).run()).abort_handle();
         let reader = Arc::new(ReaderTask(reader));
         (Session { shared, reader }, updates)
     }
 
-    /// The session.
+    /// The session id.
     pub fn id(&self) -> &SessionId {
         &self.shared.id
     }
 
-    /// Who we are in it, at the moment.
+    /// The client that this session uses.
     pub fn client_id(&self) -> Option<ClientId> {
         self.shared.identity.current()
     }
@@ -165,7 +167,7 @@ impl Session {
         &self.shared.client
     }
 
-    /// What to remember to go on later. Valid for what the consumer has taken out of [`Updates`].
+    /// Where to continue later. It covers what the consumer has taken out of [`SessionEvents`].
     pub fn resume_state(&self) -> ResumeState {
         let cursor = self
             .shared
@@ -179,8 +181,8 @@ impl Session {
         }
     }
 
-    /// How often things happened that should be rare.
+    /// Counters for diagnosis.
     pub fn counters(&self) -> Counters {
-        self.shared.tally.read()
+        self.shared.counters.read()
     }
 }

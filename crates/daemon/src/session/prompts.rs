@@ -1,54 +1,54 @@
-//! How prompts end: exactly once each, whoever brings the news first.
+//! Ends every prompt exactly once, whichever source reports its end first.
 //!
 //! The end of a turn can become known in four ways: as an event, as a replayed event on a later
-//! stream, from the daemon's record of the turn, or from the transcript after a restart. And it can
-//! become known before the answer to the prompt itself has been read, because that travels on
-//! another connection. So ends are remembered for a while even if nobody waits for them yet.
+//! stream, from the daemon's record of the turn, or from the transcript after a restart. It can
+//! become known before the response to the prompt has been read, because that arrives on another
+//! connection. So ends are kept for a while even if nobody waits for them yet.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use tokio::sync::oneshot;
 
-use super::End;
-use crate::error::Code;
-use crate::event::{Body, Event};
+use super::SessionEndReason;
+use crate::error::ErrorCode;
+use crate::event::{DaemonEvent, EventBody};
 use crate::wire::{
     PromptId, PromptTerminal, PromptTerminalKind, StopReason, TurnState, TurnStatus,
 };
 
-/// How many ends are remembered for prompts that nobody waits for yet. More than can happen between
-/// a prompt and its answer.
+/// How many ends are kept for prompts that nobody waits for yet: more than can happen between a
+/// prompt and its response.
 const REMEMBERED: usize = 64;
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// It is over; see the reason. A cancelled turn ends so too.
+    /// The turn ran to its end, or was cancelled.
     Complete {
-        /// Why.
+        /// Why it stopped.
         stop_reason: StopReason,
     },
-    /// It failed.
+    /// The turn failed.
     Failed {
-        /// In words.
+        /// The error message.
         message: String,
-        /// By code.
-        code: Option<Code>,
+        /// The error code of the agent or the daemon.
+        code: Option<ErrorCode>,
     },
-    /// The daemon ended before the turn did.
+    /// The daemon ended during the turn.
     Interrupted {
-        /// By code.
-        code: Option<Code>,
+        /// The daemon's code for the interruption.
+        code: Option<ErrorCode>,
     },
-    /// Nobody can tell (any more). The turn may even be running.
+    /// The end cannot be known (any more). The turn may even be running.
     Unknown {
-        /// Why not, for people.
+        /// Why it is unknown, for people.
         why: String,
     },
 }
 
-/// A turn on its way.
+/// The turn of a prompt that the daemon has accepted.
 #[derive(Debug)]
 pub struct Turn {
     id: Option<PromptId>,
@@ -56,12 +56,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The prompt; unknown for a daemon that only answers when the turn is over.
+    /// The prompt id. Unknown for an old daemon that answers only when the turn has ended.
     pub fn id(&self) -> Option<&PromptId> {
         self.id.as_ref()
     }
 
-    /// Waits for the end. Dropping it does not cancel the turn.
+    /// Waits for the end of the turn. Dropping the future does not cancel the turn.
     pub async fn end(self) -> TurnEnd {
         self.end
             .await
@@ -70,7 +70,7 @@ impl Turn {
 
     pub(super) fn over(end: TurnEnd) -> Turn {
         let (sender, receiver) = oneshot::channel();
-        // The receiver is right here.
+        // Cannot fail: the receiver is still in scope.
         let _ = sender.send(end);
         Turn {
             id: None,
@@ -84,21 +84,21 @@ fn unknown(why: impl Into<String>) -> TurnEnd {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Prompts(Mutex<State>);
+pub(super) struct Prompts(Mutex<PromptTable>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PromptTable {
     waiting: HashMap<PromptId, oneshot::Sender<TurnEnd>>,
-    /// Ends that were seen, newest last.
+    /// Known ends, newest last.
     seen: VecDeque<(PromptId, TurnEnd)>,
-    /// Ends that the daemon's records tell, while the event that tells them may still be on its way.
+    /// Ends from the daemon's records, whose events may not have arrived yet.
     recorded: HashMap<PromptId, TurnEnd>,
-    /// Set when no more news can come.
+    /// Set when the session has ended: no more ends will become known.
     over: Option<TurnEnd>,
 }
 
 impl Prompts {
-    /// The turn of a prompt that the daemon has accepted; it may be over already.
+    /// The turn of a prompt that the daemon has accepted. It may have ended already.
     pub(super) fn expect(&self, id: PromptId) -> Turn {
         let mut state = self.lock();
         let seen = state.seen.iter().find(|(it, _)| *it == id);
@@ -116,8 +116,8 @@ impl Prompts {
         }
     }
 
-    /// Takes note of an end. Only the first one for a prompt counts.
-    pub(super) fn settle(&self, id: &PromptId, end: TurnEnd) {
+    /// Records the end of a turn. Only the first one for a prompt counts.
+    pub(super) fn finish(&self, id: &PromptId, end: TurnEnd) {
         let mut state = self.lock();
         if state.seen.iter().any(|(it, _)| it == id) {
             return;
@@ -128,24 +128,24 @@ impl Prompts {
         state.seen.push_back((id.clone(), end.clone()));
         state.recorded.remove(id);
         if let Some(waiting) = state.waiting.remove(id) {
-            // Nobody may be interested any more.
+            // The receiver may have been dropped.
             let _ = waiting.send(end);
         }
     }
 
-    /// Takes note of an event, if it is the end of a turn.
-    pub(super) fn hear(&self, event: &Event) {
+    /// Records the end of a turn if the event is one.
+    pub(super) fn observe(&self, event: &DaemonEvent) {
         let (id, end) = match event.kind() {
             "turn_complete" | "turn_error" => match event.body() {
-                Body::TurnComplete(turn) => {
+                EventBody::TurnComplete(turn) => {
                     let stop_reason = turn.stop_reason.unwrap_or(StopReason::EndTurn);
                     (turn.prompt_id, TurnEnd::Complete { stop_reason })
                 }
-                Body::TurnError(turn) => {
+                EventBody::TurnError(turn) => {
                     let (message, code) = (turn.message, turn.code);
                     (turn.prompt_id, TurnEnd::Failed { message, code })
                 }
-                // The type alone says that the turn of its envelope is over.
+                // The type alone tells that the turn named in the envelope has ended.
                 _ => (
                     None,
                     unknown("the event that ended the turn could not be read"),
@@ -154,19 +154,19 @@ impl Prompts {
             _ => return,
         };
         if let Some(id) = id.or_else(|| event.prompt_id()) {
-            self.settle(&id, end);
+            self.finish(&id, end);
         }
     }
 
-    /// Takes note of what the transcript remembers.
+    /// Records the ends that are in the transcript.
     pub(super) fn recall(&self, terminals: &[PromptTerminal]) {
         for terminal in terminals {
-            self.settle(&terminal.prompt_id, from_terminal(terminal));
+            self.finish(&terminal.prompt_id, from_terminal(terminal));
         }
     }
 
-    /// Takes note of what the daemon's record of a turn says. It counts only at the next call of
-    /// [`Prompts::trust_records`], so that the text before the end is not overtaken by it.
+    /// Records the end from the daemon's record of a turn. It counts only from the next call of
+    /// [`Prompts::trust_records`] on, so that it does not overtake the text of the turn.
     pub(super) fn record(&self, id: PromptId, end: TurnEnd) {
         let mut state = self.lock();
         if state.waiting.contains_key(&id) {
@@ -174,33 +174,35 @@ impl Prompts {
         }
     }
 
-    /// Everything that had happened when the records were read has been seen: what they say and no
-    /// event has said will not be said any more.
+    /// Call this when all events from before the records were read have arrived: an end that only
+    /// the records hold will not come as an event any more.
     pub(super) fn trust_records(&self) {
         let recorded = std::mem::take(&mut self.lock().recorded);
         for (id, end) in recorded {
-            self.settle(&id, end);
+            self.finish(&id, end);
         }
     }
 
-    /// The prompts without an end.
+    /// The prompts whose end is not known.
     pub(super) fn waiting(&self) -> Vec<PromptId> {
         self.lock().waiting.keys().cloned().collect()
     }
 
-    /// No more news will come.
-    pub(super) fn abandon(&self, end: &End) {
+    /// The session has ended, so no more ends will become known.
+    pub(super) fn abandon(&self, end: &SessionEndReason) {
         let end = unknown(match end {
-            End::Left => "we left the session".into(),
-            End::Closed { .. } => "the session was closed".into(),
-            End::Died { reason } => {
+            SessionEndReason::Left => "we left the session".into(),
+            SessionEndReason::Closed { .. } => "the session was closed".into(),
+            SessionEndReason::Died { reason } => {
                 format!(
                     "the session died: {}",
                     reason.as_deref().unwrap_or("no reason given")
                 )
             }
-            End::Lost => "the daemon has lost the session".into(),
-            End::Refused { why } | End::Unreachable { why } => why.clone(),
+            SessionEndReason::Lost => "the daemon has lost the session".into(),
+            SessionEndReason::Refused { why } | SessionEndReason::Unreachable { why } => {
+                why.clone()
+            }
         });
         let mut state = self.lock();
         state.over.get_or_insert_with(|| end.clone());
@@ -209,17 +211,17 @@ impl Prompts {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, PromptTable> {
+        crate::locked(&self.0)
     }
 }
 
-/// What is known about a prompt that the daemon has no record of.
+/// The end of a prompt that the daemon has no record of.
 pub(super) fn without_record() -> TurnEnd {
     unknown("the daemon has no record of the prompt")
 }
 
-/// The end that the daemon's record of a turn tells, unless it is still to come.
+/// The end in the daemon's record of a turn; `None` while the turn is queued or running.
 pub(super) fn from_record(turn: TurnStatus) -> Option<TurnEnd> {
     match turn.state? {
         TurnState::Queued | TurnState::Running => None,
@@ -282,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn an_end_that_comes_before_the_answer_is_not_lost() {
         let prompts = Prompts::default();
-        prompts.settle(&id("a"), complete());
+        prompts.finish(&id("a"), complete());
         assert_eq!(prompts.expect(id("a")).end().await, complete());
     }
 
@@ -290,11 +292,11 @@ mod tests {
     async fn the_first_end_counts() {
         let prompts = Prompts::default();
         let turn = prompts.expect(id("a"));
-        prompts.settle(&id("a"), complete());
-        prompts.settle(&id("a"), unknown("later"));
-        prompts.abandon(&End::Left);
+        prompts.finish(&id("a"), complete());
+        prompts.finish(&id("a"), unknown("later"));
+        prompts.abandon(&SessionEndReason::Left);
         assert_eq!(turn.end().await, complete());
-        // Also for somebody who asks again.
+        // Also for a later caller.
         assert_eq!(prompts.expect(id("a")).end().await, complete());
     }
 
@@ -302,7 +304,7 @@ mod tests {
     async fn nobody_waits_for_ever() {
         let prompts = Prompts::default();
         let before = prompts.expect(id("a"));
-        prompts.abandon(&End::Lost);
+        prompts.abandon(&SessionEndReason::Lost);
         let lost = unknown("the daemon has lost the session");
         assert_eq!(before.end().await, lost);
         assert_eq!(prompts.expect(id("b")).end().await, lost);
@@ -317,7 +319,7 @@ mod tests {
     fn memory_for_ends_is_bounded() {
         let prompts = Prompts::default();
         for n in 0..1000 {
-            prompts.settle(&id(&n.to_string()), complete());
+            prompts.finish(&id(&n.to_string()), complete());
         }
         assert_eq!(prompts.lock().seen.len(), REMEMBERED);
     }

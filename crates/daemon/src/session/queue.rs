@@ -1,41 +1,42 @@
-//! What waits for the consumer: bounded, and never in the reader's way.
+//! The bounded queue between the reader and the consumer.
 //!
-//! When the limit is reached, the events that wait are dropped and no more are taken: they are all in
-//! the history, which the consumer gets once it is back. The reader goes on meanwhile, so prompts end
-//! and the stream stays alive.
+//! When the limit is reached, the queued events are dropped and no more are accepted: all of them
+//! are in the history, which is loaded once the consumer reads again. The reader goes on meanwhile,
+//! so prompts end and the stream stays alive.
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
-use super::{End, History, Update};
-use crate::client::Cursor;
+use super::{History, SessionEndReason, SessionEvent};
+use crate::client::EventCursor;
 
 #[derive(Debug)]
-pub(super) struct Queue {
-    state: Mutex<State>,
-    /// The consumer waits for this.
+pub(super) struct EventQueue {
+    state: Mutex<EventBuffer>,
+    /// Notified when an event is queued. The consumer waits for it.
     filled: Notify,
-    /// The reader waits for this: the consumer is back and needs the history.
+    /// Notified when a consumer that fell behind reads again and needs the history. The reader
+    /// waits for it.
     behind: Notify,
     max_events: usize,
     max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<(Update, Option<Cursor>)>,
+struct EventBuffer {
+    waiting: VecDeque<(SessionEvent, Option<EventCursor>)>,
     bytes: usize,
-    /// Events have been dropped; only a history can bring the consumer up to date.
+    /// Events were dropped; only a history can bring the consumer up to date.
     behind: bool,
-    /// Where the consumer is: the cursor of the last update it took that had one.
-    taken: Option<Cursor>,
+    /// The cursor of the last event that the consumer took and that had one.
+    taken: Option<EventCursor>,
     over: bool,
 }
 
-impl Queue {
+impl EventQueue {
     pub(super) fn new(max_events: usize, max_bytes: usize) -> Self {
         Self {
             state: Mutex::default(),
@@ -46,13 +47,13 @@ impl Queue {
         }
     }
 
-    /// Hands an update to the consumer. `at` is where a consumer that has taken it is.
-    pub(super) fn push(&self, update: Update, at: Option<Cursor>) {
+    /// Queues an event. `at` is the cursor of a consumer that has taken it.
+    pub(super) fn push(&self, update: SessionEvent, at: Option<EventCursor>) {
         let mut state = self.lock();
         if state.over {
             return;
         }
-        let is_event = matches!(update, Update::Event(_));
+        let is_event = matches!(update, SessionEvent::Event(_));
         if state.behind && is_event {
             return;
         }
@@ -60,12 +61,13 @@ impl Queue {
         let full = state.waiting.len() >= self.max_events
             || (state.bytes + size > self.max_bytes && !state.waiting.is_empty());
         if full {
-            // What is said about the connection is short and is not in any history; the newest of
-            // it is enough.
+            // Events about the connection are small and in no history; the newest ones are kept.
             state.behind = true;
             state.bytes = 0;
             let mut kept = mem::take(&mut state.waiting);
-            kept.retain(|(update, _)| !matches!(update, Update::Event(_) | Update::History(_)));
+            kept.retain(|(update, _)| {
+                !matches!(update, SessionEvent::Event(_) | SessionEvent::History(_))
+            });
             let surplus = kept.len().saturating_sub(self.max_events / 2);
             kept.drain(..surplus);
             state.waiting = kept;
@@ -78,28 +80,28 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Replaces everything that waits by a history.
-    pub(super) fn start_over(&self, history: History, at: Cursor) {
+    /// Replaces all queued events by a history.
+    pub(super) fn start_over(&self, history: History, at: EventCursor) {
         let mut state = self.lock();
         if state.over {
             return;
         }
         state.behind = false;
-        state
-            .waiting
-            .retain(|(update, _)| !matches!(update, Update::Event(_) | Update::History(_)));
-        let update = Update::History(Box::new(history));
-        // A large history is one update; the limit is for what comes after it.
+        state.waiting.retain(|(update, _)| {
+            !matches!(update, SessionEvent::Event(_) | SessionEvent::History(_))
+        });
+        let update = SessionEvent::History(Box::new(history));
+        // A history is one event, however large; the limit applies to what follows it.
         state.bytes = 0;
         state.waiting.push_back((update, Some(at)));
         drop(state);
         self.filled.notify_one();
     }
 
-    pub(super) fn end(&self, end: End) {
+    pub(super) fn end(&self, end: SessionEndReason) {
         let mut state = self.lock();
         if !mem::replace(&mut state.over, true) {
-            state.waiting.push_back((Update::Ended(end), None));
+            state.waiting.push_back((SessionEvent::Ended(end), None));
         }
         drop(state);
         self.filled.notify_one();
@@ -109,54 +111,54 @@ impl Queue {
         self.lock().over
     }
 
-    /// Where the consumer is, if it has taken anything that tells.
-    pub(super) fn taken(&self) -> Option<Cursor> {
+    /// The cursor of the consumer, once it has taken an event that has one.
+    pub(super) fn taken(&self) -> Option<EventCursor> {
         self.lock().taken.clone()
     }
 
-    /// Waits until a consumer that fell behind wants to go on.
+    /// Waits until a consumer that fell behind reads again.
     pub(super) async fn consumer_is_back(&self) {
         loop {
             self.behind.notified().await;
-            // A history may have come for another reason since the consumer asked.
+            // A history may have been queued for another reason meanwhile.
             if self.lock().behind {
                 return;
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, EventBuffer> {
+        crate::locked(&self.state)
     }
 }
 
-/// What comes back from a session, in order.
+/// The events of a session, in order.
 #[derive(Debug)]
-pub struct Updates {
-    queue: Arc<Queue>,
+pub struct SessionEvents {
+    queue: Arc<EventQueue>,
 }
 
-impl Updates {
-    pub(super) fn new(queue: Arc<Queue>) -> Self {
+impl SessionEvents {
+    pub(super) fn new(queue: Arc<EventQueue>) -> Self {
         Self { queue }
     }
 
-    /// The next update; `None` after [`Update::Ended`]. It may be dropped while it waits.
-    pub async fn next(&mut self) -> Option<Update> {
+    /// The next event; `None` after [`SessionEvent::Ended`]. Cancel safe.
+    pub async fn next(&mut self) -> Option<SessionEvent> {
         loop {
             if let Some(update) = self.try_next() {
                 return Some(update);
             }
             if self.queue.is_over() {
-                // It may have been put there between the two looks.
+                // The end may have been queued between the two checks.
                 return self.try_next();
             }
             self.queue.filled.notified().await;
         }
     }
 
-    /// The next update if there is one already.
-    pub fn try_next(&mut self) -> Option<Update> {
+    /// The next event, if one is queued.
+    pub fn try_next(&mut self) -> Option<SessionEvent> {
         let mut state = self.queue.lock();
         if let Some((update, at)) = state.waiting.pop_front() {
             state.bytes = state.bytes.saturating_sub(size(&update));
@@ -166,17 +168,17 @@ impl Updates {
             return Some(update);
         }
         if state.behind {
-            // Everything short has been taken; now it is the history's turn.
+            // All events about the connection have been taken; now the history is loaded.
             self.queue.behind.notify_one();
         }
         None
     }
 }
 
-/// What an update costs while it waits.
-fn size(update: &Update) -> usize {
+/// How many bytes an event counts for while it is queued.
+fn size(update: &SessionEvent) -> usize {
     match update {
-        Update::Event(event) => event.text().len(),
+        SessionEvent::Event(event) => event.text().len(),
         _ => 64,
     }
 }

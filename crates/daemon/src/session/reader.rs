@@ -1,20 +1,19 @@
-//! The one task that listens, and all rules of losing and finding the stream again.
+//! The task that reads the event stream, with all rules of reconnecting.
 //!
-//! A stream is always opened with a cursor and its generation. What happens then, by what the daemon
-//! says:
+//! A stream is always opened with a cursor and its epoch. What happens then depends on the daemon:
 //!
 //! | The daemon | The reader |
 //! |---|---|
-//! | sends what was missed, then `replay_complete` | delivers it; the outage is over |
-//! | says `state_resync_required`, for whatever reason | drops the stream, loads the history, **sets** the cursor to where the history ends, listens again |
-//! | answers with another generation than the cursor's | the same |
-//! | does not know the session | brings it back from disk; if that fails too, the session is lost |
-//! | ends or breaks the stream, is silent, evicts us | waits a little and goes on from the cursor |
-//! | has no room for us | waits as long as it asks for |
-//! | refuses us | ends |
-//! | says that the session died or was closed | ends |
+//! | sends the missed events, then `replay_complete` | delivers them; the outage is over |
+//! | sends `state_resync_required`, for any reason | closes the stream, loads the history, **sets** the cursor to its end, reconnects |
+//! | answers with another epoch than the cursor's | the same |
+//! | does not know the session | loads it from disk; if that fails too, the session is lost |
+//! | ends or breaks the stream, sends nothing, evicts us | reconnects from the cursor after a delay |
+//! | is at a limit | reconnects after the delay that the daemon gives |
+//! | rejects us for good | ends the session |
+//! | reports that the session died or was closed | ends the session |
 //!
-//! What arrives a second time is left out; what is skipped is reported.
+//! Events that arrive a second time are dropped; missing ids are reported.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,68 +22,68 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::prompts::{from_record, without_record};
-use super::shared::{Shared, count};
-use super::{End, HistoryCause, Update};
-use crate::client::{ConnectReason, EventStream, Signal, Subscription};
-use crate::error::{DaemonError, Reason};
-use crate::event::{Body, Event};
-use crate::wire::Restore;
+use super::shared::{SharedSession, count};
+use super::{HistoryCause, SessionEndReason, SessionEvent};
+use crate::client::{ConnectReason, EventStream, StreamItem, Subscription};
+use crate::error::{DaemonError, ErrorReason};
+use crate::event::{DaemonEvent, EventBody};
+use crate::wire::RestoreSession;
 
-pub(super) struct Reader {
-    shared: Arc<Shared>,
-    /// Failures in a row without anything good in between.
+pub(super) struct StreamReader {
+    shared: Arc<SharedSession>,
+    /// Failed attempts since the stream last worked.
     failures: u32,
-    /// When the first of them happened.
+    /// When the first of them failed.
     since: Option<Instant>,
-    /// Whether the consumer has been told that there is no stream.
+    /// Whether [`SessionEvent::Disconnected`] was sent for this outage.
     announced: bool,
-    /// A history that has to be fetched before listening makes sense.
-    owed: Option<HistoryCause>,
+    /// Set if the history has to be loaded before the stream is opened again.
+    history_needed: Option<HistoryCause>,
     reason: ConnectReason,
     previous_stream: Option<String>,
-    /// Whether the daemon is being asked about prompts at the moment.
-    asking: Arc<AtomicBool>,
+    /// Whether a background task is reading the daemon's turn records.
+    reading_records: Arc<AtomicBool>,
 }
 
-/// Why a stream, or the attempt to get one, is over.
-enum Cut {
-    /// Try again, after at least this long if the daemon said so.
+/// Why a stream, or the attempt to open one, ended, and so what to do next.
+enum StreamExit {
+    /// Reconnect, after at least this delay if the daemon gave one.
     Retry(String, Option<Duration>),
-    /// Fetch the history first.
+    /// Load the history, then reconnect.
     Resync(HistoryCause),
-    /// There is nothing to try again.
-    Over(End),
+    /// End the session.
+    Over(SessionEndReason),
 }
 
-impl Reader {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+impl StreamReader {
+    pub(super) fn new(shared: Arc<SharedSession>) -> Self {
         Self {
             shared,
             failures: 0,
             since: None,
             announced: false,
-            owed: None,
+            history_needed: None,
             reason: ConnectReason::Initial,
             previous_stream: None,
-            asking: Arc::default(),
+            reading_records: Arc::default(),
         }
     }
 
-    /// Listens until there is nothing more to hear.
+    /// Reconnects until the session ends.
     pub(super) async fn run(mut self) {
         loop {
-            let cut = match self.attempt().await {
-                Ok(cut) => cut,
-                Err(error) => self.judge(&error).await,
+            let exit = match self.attempt().await {
+                Ok(exit) => exit,
+                Err(error) => self.classify(&error).await,
             };
-            let pause = match cut {
-                Cut::Over(end) => return self.shared.end(end),
-                Cut::Resync(cause) => {
-                    self.owed = Some(cause);
+            let pause = match exit {
+                StreamExit::Over(end) => return self.shared.end(end),
+                StreamExit::Resync(cause) => {
+                    self.history_needed = Some(cause);
                     self.reason = ConnectReason::StateResync;
                     self.failed("the stream could not be continued", None)
                 }
-                Cut::Retry(why, at_least) => self.failed(&why, at_least),
+                StreamExit::Retry(why, at_least) => self.failed(&why, at_least),
             };
             match pause {
                 Ok(pause) => tokio::time::sleep(pause).await,
@@ -93,15 +92,15 @@ impl Reader {
         }
     }
 
-    /// One stream from its beginning to its end, with everything that has to come before it.
-    async fn attempt(&mut self) -> Result<Cut, DaemonError> {
-        if let Some(cause) = self.owed {
-            self.rebuild(cause).await?;
-            self.owed = None;
+    /// Opens one stream and reads it to its end. Loads the history first if it is needed.
+    async fn attempt(&mut self) -> Result<StreamExit, DaemonError> {
+        if let Some(cause) = self.history_needed {
+            self.load_history(cause).await?;
+            self.history_needed = None;
         }
-        // Before the stream is opened: what the records say by now, the replay will have said.
-        if self.shared.tally.streams.load(Ordering::Relaxed) > 0 {
-            ask_about_prompts(&self.shared).await;
+        // Before the stream is opened: the replay will hold every end that the records hold now.
+        if self.shared.counters.streams.load(Ordering::Relaxed) > 0 {
+            read_turn_records(&self.shared).await;
         }
         let cursor = self.shared.cursor();
         let subscription = Subscription {
@@ -118,56 +117,61 @@ impl Reader {
             .client
             .events(&shared.id, &subscription, client.as_ref())
             .await?;
-        count(&shared.tally.streams);
+        count(&shared.counters.streams);
         self.previous_stream.clone_from(&stream.stream_id);
         if cursor.epoch.is_some() && stream.epoch.is_some() && cursor.epoch != stream.epoch {
-            return Ok(Cut::Resync(HistoryCause::Resync));
+            return Ok(StreamExit::Resync(HistoryCause::Resync));
         }
-        shared.set_cursor(crate::client::Cursor {
+        shared.set_cursor(crate::client::EventCursor {
             epoch: stream.epoch.clone().or(cursor.epoch),
             ..cursor
         });
         self.listen(stream).await
     }
 
-    async fn listen(&mut self, mut stream: EventStream) -> Result<Cut, DaemonError> {
+    async fn listen(&mut self, mut stream: EventStream) -> Result<StreamExit, DaemonError> {
         self.announced = false;
-        self.shared.queue.push(Update::Connected, None);
+        self.shared.queue.push(SessionEvent::Connected, None);
         let watchdog = self.shared.settings.watchdog;
-        let mut mended = 0;
+        let mut invalid_utf8 = 0;
         loop {
-            let signal = tokio::select! {
-                signal = stream.next(watchdog) => signal,
+            let item = tokio::select! {
+                item = stream.next(watchdog) => item,
                 () = self.shared.queue.consumer_is_back() => {
-                    return Ok(Cut::Resync(HistoryCause::FellBehind));
+                    return Ok(StreamExit::Resync(HistoryCause::FellBehind));
                 }
             };
-            let tally = &self.shared.tally;
-            tally
-                .mended
-                .fetch_add(stream.mended - mended, Ordering::Relaxed);
-            mended = stream.mended;
-            match signal {
-                Ok(Some(Signal::Event(event))) => {
-                    if let Some(cut) = self.take(event) {
-                        return Ok(cut);
+            let counters = &self.shared.counters;
+            counters
+                .invalid_utf8
+                .fetch_add(stream.invalid_utf8 - invalid_utf8, Ordering::Relaxed);
+            invalid_utf8 = stream.invalid_utf8;
+            match item {
+                Ok(Some(StreamItem::Event(event))) => {
+                    if let Some(exit) = self.take(event) {
+                        return Ok(exit);
                     }
                 }
-                Ok(Some(Signal::Heartbeat)) => {
+                Ok(Some(StreamItem::Heartbeat)) => {
                     self.recovered();
                     self.shared.prompts.trust_records();
-                    self.ask_in_background();
+                    self.read_turn_records_in_background();
                 }
-                Ok(Some(Signal::Unreadable { id, why, .. })) => {
-                    count(&tally.unreadable);
+                Ok(Some(StreamItem::Unreadable { id, why, .. })) => {
+                    count(&counters.unreadable);
                     let fresh = id.is_none_or(|id| self.advance(id));
                     if fresh {
-                        self.shared.queue.push(Update::Unreadable { id, why }, None);
+                        self.shared
+                            .queue
+                            .push(SessionEvent::Unreadable { id, why }, None);
                     }
                 }
                 Ok(None) => {
                     self.reason = ConnectReason::StreamEnd;
-                    return Ok(Cut::Retry("the daemon ended the stream".into(), None));
+                    return Ok(StreamExit::Retry(
+                        "the daemon ended the stream".into(),
+                        None,
+                    ));
                 }
                 Err(error) => {
                     self.reason = ConnectReason::TransportError;
@@ -177,66 +181,69 @@ impl Reader {
         }
     }
 
-    /// Delivers an event and does what it demands of the stream.
-    fn take(&mut self, event: Event) -> Option<Cut> {
+    /// Delivers an event, and returns the exit that it demands.
+    fn take(&mut self, event: DaemonEvent) -> Option<StreamExit> {
         if let Some(id) = event.id()
             && !self.advance(id)
         {
             return None;
         }
         let shared = &self.shared;
-        count(&shared.tally.events);
+        count(&shared.counters.events);
         if !event.is_known() {
-            count(&shared.tally.unknown);
+            count(&shared.counters.unknown);
             tracing::debug!(kind = event.kind(), "an event of an unknown type");
         }
-        shared.prompts.hear(&event);
-        let verdict = match event.kind() {
+        shared.prompts.observe(&event);
+        let exit = match event.kind() {
             "replay_complete" => {
                 self.recovered();
                 self.shared.prompts.trust_records();
                 None
             }
-            "state_resync_required" => Some(Cut::Resync(HistoryCause::Resync)),
-            "client_evicted" => Some(Cut::Retry(
+            "state_resync_required" => Some(StreamExit::Resync(HistoryCause::Resync)),
+            "client_evicted" => Some(StreamExit::Retry(
                 "the daemon gave up on a slow stream".into(),
                 None,
             )),
-            "stream_error" => Some(Cut::Retry("the stream broke at the daemon".into(), None)),
-            "session_died" | "session_closed" => self.farewell(&event).map(Cut::Over),
+            "stream_error" => Some(StreamExit::Retry(
+                "the stream broke at the daemon".into(),
+                None,
+            )),
+            "session_died" | "session_closed" => self.session_end(&event).map(StreamExit::Over),
             _ => None,
         };
         let at = event.id().map(|_| self.shared.cursor());
-        self.shared.queue.push(Update::Event(event), at);
-        verdict
+        self.shared.queue.push(SessionEvent::Event(event), at);
+        exit
     }
 
-    /// The end that an event announces, if it is about this session.
-    fn farewell(&self, event: &Event) -> Option<End> {
+    /// The end of the session that an event reports, if it is about this session.
+    fn session_end(&self, event: &DaemonEvent) -> Option<SessionEndReason> {
         let ours = Some(&self.shared.id);
         match event.body() {
-            Body::SessionDied(died) if died.session_id.as_ref() == ours => {
+            EventBody::SessionDied(died) if died.session_id.as_ref() == ours => {
                 let reason = died.reason;
-                Some(End::Died { reason })
+                Some(SessionEndReason::Died { reason })
             }
-            Body::SessionClosed(closed) if closed.session_id.as_ref() == ours => {
+            EventBody::SessionClosed(closed) if closed.session_id.as_ref() == ours => {
                 let (reason, by) = (closed.reason, closed.closed_by);
-                Some(End::Closed { reason, by })
+                Some(SessionEndReason::Closed { reason, by })
             }
             _ => None,
         }
     }
 
-    /// Moves the cursor. `false` if what has this number was delivered before.
+    /// Moves the cursor. `false` if this event was delivered before.
     fn advance(&mut self, id: u64) -> bool {
         let mut cursor = self.shared.cursor();
         if id <= cursor.last_event_id {
-            count(&self.shared.tally.repeated);
+            count(&self.shared.counters.repeated);
             return false;
         }
         let next = cursor.last_event_id + 1;
         if id > next {
-            let missing = Update::Missing {
+            let missing = SessionEvent::Missing {
                 from: next,
                 to: id - 1,
             };
@@ -247,11 +254,11 @@ impl Reader {
         true
     }
 
-    /// Fetches the history, which also brings a session back that only exists on disk.
-    async fn rebuild(&self, cause: HistoryCause) -> Result<(), DaemonError> {
+    /// Loads the history. That also restores a session that is only on disk.
+    async fn load_history(&self, cause: HistoryCause) -> Result<(), DaemonError> {
         let shared = &self.shared;
         let client = shared.identity.current();
-        let restore = Restore::default();
+        let restore = RestoreSession::default();
         let loaded = shared
             .client
             .load_session(&shared.id, &restore, client.as_ref())
@@ -262,77 +269,89 @@ impl Reader {
     }
 
     /// What an error means for the session.
-    async fn judge(&mut self, error: &DaemonError) -> Cut {
+    async fn classify(&mut self, error: &DaemonError) -> StreamExit {
         let why = error.to_string();
-        let Some(refusal) = error.refusal() else {
-            return Cut::Retry(why, None);
+        let Some(response) = error.response() else {
+            return StreamExit::Retry(why, None);
         };
-        match refusal.reason() {
-            // Loading has failed as well: it is not on disk either.
-            Reason::SessionNotFound if self.owed.is_some() => Cut::Over(End::Lost),
-            Reason::SessionNotFound => Cut::Resync(HistoryCause::Revived),
-            Reason::InvalidClientId if self.owed.is_none() => {
+        match response.reason() {
+            // Loading failed as well, so the session is not on disk either.
+            ErrorReason::SessionNotFound if self.history_needed.is_some() => {
+                StreamExit::Over(SessionEndReason::Lost)
+            }
+            ErrorReason::SessionNotFound => StreamExit::Resync(HistoryCause::Revived),
+            ErrorReason::InvalidClientId if self.history_needed.is_none() => {
                 let stale = self.shared.identity.current();
                 match self.shared.renew(stale.as_ref()).await {
-                    Ok(()) => Cut::Retry(why, None),
-                    Err(error) => Cut::Retry(error.to_string(), None),
+                    Ok(()) => StreamExit::Retry(why, None),
+                    Err(error) => StreamExit::Retry(error.to_string(), None),
                 }
             }
-            reason if reason.is_temporary() => Cut::Retry(why, refusal.retry_after),
-            _ => Cut::Over(End::Refused { why }),
+            reason if reason.is_temporary() => StreamExit::Retry(why, response.retry_after),
+            _ => StreamExit::Over(SessionEndReason::Refused { why }),
         }
     }
 
-    /// Takes note of a failure: how long to wait now, or the end.
-    fn failed(&mut self, why: &str, at_least: Option<Duration>) -> Result<Duration, End> {
+    /// Records a failure: the delay before the next attempt, or the end of the session.
+    fn failed(
+        &mut self,
+        why: &str,
+        at_least: Option<Duration>,
+    ) -> Result<Duration, SessionEndReason> {
         tracing::debug!(why, "the event stream is interrupted");
         if !self.announced {
             self.announced = true;
             let why = why.to_owned();
-            self.shared.queue.push(Update::Disconnected { why }, None);
+            self.shared
+                .queue
+                .push(SessionEvent::Disconnected { why }, None);
         }
         self.failures += 1;
         let since = *self.since.get_or_insert_with(Instant::now);
         let settings = &self.shared.settings;
         let mut wait = settings.backoff.after(self.failures);
-        if self.failures == 1 && self.owed.is_some() {
-            // Nothing is wrong with the daemon; the history is wanted now.
+        if self.failures == 1 && self.history_needed.is_some() {
+            // The daemon works; the history can be loaded at once.
             wait = Duration::ZERO;
         }
         let wait = wait.max(at_least.unwrap_or_default());
         if since.elapsed() + wait > settings.give_up_after {
             let why = why.to_owned();
-            return Err(End::Unreachable { why });
+            return Err(SessionEndReason::Unreachable { why });
         }
         Ok(wait)
     }
 
-    /// The stream works.
+    /// The stream works: the next failure begins a new outage.
     fn recovered(&mut self) {
         self.failures = 0;
         self.since = None;
     }
 
-    /// Asks about prompts without keeping the stream waiting.
-    fn ask_in_background(&self) {
-        if self.shared.prompts.waiting().is_empty() || self.asking.swap(true, Ordering::AcqRel) {
+    /// Reads the turn records without holding up the stream.
+    fn read_turn_records_in_background(&self) {
+        if self.shared.prompts.waiting().is_empty()
+            || self.reading_records.swap(true, Ordering::AcqRel)
+        {
             return;
         }
-        let (shared, asking) = (self.shared.clone(), self.asking.clone());
+        let (shared, reading_records) = (self.shared.clone(), self.reading_records.clone());
         tokio::spawn(async move {
-            ask_about_prompts(&shared).await;
-            asking.store(false, Ordering::Release);
+            read_turn_records(&shared).await;
+            reading_records.store(false, Ordering::Release);
         });
     }
 }
 
-/// Reads the daemon's records of all turns whose end has not been heard of.
-async fn ask_about_prompts(shared: &Shared) {
+/// Reads the daemon's records of all turns whose end is not known.
+async fn read_turn_records(shared: &SharedSession) {
     for prompt in shared.prompts.waiting() {
         let end = match shared.client.turn(&shared.id, &prompt).await {
             Ok(turn) => from_record(turn),
-            Err(error) if error.reason() == Some(Reason::PromptNotFound) => Some(without_record()),
-            // The stream will find out what is wrong.
+            Err(error) if error.reason() == Some(ErrorReason::PromptNotFound) => {
+                Some(without_record())
+            }
+            // The stream will meet the same error and handle it.
             Err(_) => return,
         };
         if let Some(end) = end {

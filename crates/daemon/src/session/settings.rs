@@ -1,30 +1,31 @@
-//! How patient and how large a session is.
+//! Reconnect delays, buffers and limits of a session.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a session behaves.
+/// How a session reconnects, and how much it buffers.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// A stream that brings nothing at all for this long is dead. The daemon sends a sign of life
+pub struct SessionSettings {
+    /// A stream on which nothing arrives for this long is broken. The daemon sends a heartbeat
     /// every 15 seconds.
     pub watchdog: Duration,
-    /// How long to wait between attempts to connect.
+    /// The delays between attempts to reconnect.
     pub backoff: Backoff,
-    /// For how long to try before the session counts as unreachable.
+    /// After this long without a working stream the session ends as
+    /// [`SessionEndReason::Unreachable`](super::SessionEndReason::Unreachable).
     pub give_up_after: Duration,
-    /// How many updates may wait for the consumer.
+    /// How many events may wait for the consumer.
     pub buffer_events: usize,
-    /// How many bytes of events may wait for the consumer. A single larger one always fits.
+    /// How many bytes of events may wait for the consumer. A single larger event always fits.
     pub buffer_bytes: usize,
-    /// How many frames the daemon may hold back for us; its own default if `None`.
+    /// How many frames the daemon may queue for us; its own default if `None`.
     pub max_queued: Option<u16>,
-    /// The largest frame to take.
+    /// The largest frame that is read, in bytes.
     pub max_frame: usize,
 }
 
-impl Default for Settings {
+impl Default for SessionSettings {
     fn default() -> Self {
         Self {
             watchdog: Duration::from_secs(45),
@@ -38,14 +39,14 @@ impl Default for Settings {
     }
 }
 
-/// How long to wait between attempts: longer each time, up to a limit, and never all clients at once.
+/// Exponential backoff with jitter, so that clients do not all reconnect at once.
 #[derive(Clone, Debug)]
 pub struct Backoff {
-    /// The first wait.
+    /// The delay after the first failure. Each further one doubles it.
     pub first: Duration,
-    /// The longest.
+    /// The upper limit.
     pub longest: Duration,
-    /// Spreads the waits.
+    /// Varies each delay.
     pub jitter: Jitter,
 }
 
@@ -60,7 +61,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// How long to wait after this many failures in a row, one or more.
+    /// The delay after this many failures in a row, one or more.
     pub(super) fn after(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(16);
         let wait = self.first.saturating_mul(1 << doublings).min(self.longest);
@@ -68,24 +69,25 @@ impl Backoff {
     }
 }
 
-/// A source of randomness for waits.
+/// The source of randomness for delays.
 #[derive(Clone)]
 pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 
 impl Jitter {
-    /// Spreads by what `source` yields, from 0 to 1: 0 is 20 % shorter, 1 is 20 % longer.
+    /// Takes a number from 0 to 1 from `source`: 0 makes a delay 20 % shorter, 1 makes it 20 %
+    /// longer.
     pub fn new(source: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(source))
     }
 
-    /// No spreading.
+    /// Leaves delays unchanged.
     pub fn none() -> Self {
         Self::new(|| 0.5)
     }
 
-    /// Spreads by the system's randomness.
+    /// Uses the randomness of the system.
     pub fn system() -> Self {
-        // Without randomness there is no spreading, which is no reason to fail.
+        // Without randomness delays are left unchanged, which is no reason to fail.
         Self::new(|| getrandom::u32().map_or(0.5, |it| f64::from(it) / f64::from(u32::MAX)))
     }
 

@@ -1,93 +1,94 @@
-//! What the handle of a session, its reader and its consumer share.
+//! State that the handles of a session, its reader and its consumer share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use super::event::cursor_of;
 use super::identity::Identity;
 use super::prompts::Prompts;
-use super::queue::Queue;
-use super::update::cursor_of;
-use super::{Counters, End, History, HistoryCause, Settings};
-use crate::client::{Cursor, DaemonClient};
-use crate::wire::{Loaded, Opened, SessionId};
+use super::queue::EventQueue;
+use super::{Counters, History, HistoryCause, SessionEndReason, SessionSettings};
+use crate::client::{DaemonClient, EventCursor};
+use crate::wire::{LoadedSession, OpenedSession, SessionId};
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSession {
     pub(super) client: DaemonClient,
     pub(super) id: SessionId,
-    pub(super) settings: Settings,
+    pub(super) settings: SessionSettings,
     pub(super) identity: Identity,
     pub(super) prompts: Prompts,
-    pub(super) queue: Arc<Queue>,
-    /// Where the reader is. Only the reader moves it.
-    cursor: Mutex<Cursor>,
-    pub(super) tally: Tally,
+    pub(super) queue: Arc<EventQueue>,
+    /// The cursor of the reader. Only the reader moves it.
+    cursor: Mutex<EventCursor>,
+    pub(super) counters: AtomicCounters,
 }
 
-impl Shared {
+impl SharedSession {
     pub(super) fn new(
         client: DaemonClient,
-        opened: &Opened,
+        opened: &OpenedSession,
         registrations: u32,
-        cursor: Cursor,
-        settings: Settings,
-    ) -> Arc<Shared> {
-        Arc::new(Shared {
+        cursor: EventCursor,
+        settings: SessionSettings,
+    ) -> Arc<SharedSession> {
+        Arc::new(SharedSession {
             client,
             id: opened.session_id.clone(),
             identity: Identity::new(opened.client_id.clone(), registrations),
             prompts: Prompts::default(),
-            queue: Arc::new(Queue::new(settings.buffer_events, settings.buffer_bytes)),
+            queue: Arc::new(EventQueue::new(
+                settings.buffer_events,
+                settings.buffer_bytes,
+            )),
             cursor: Mutex::new(cursor),
-            tally: Tally::default(),
+            counters: AtomicCounters::default(),
             settings,
         })
     }
 
-    pub(super) fn cursor(&self) -> Cursor {
-        self.cursor
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    pub(super) fn cursor(&self) -> EventCursor {
+        crate::locked(&self.cursor).clone()
     }
 
-    pub(super) fn set_cursor(&self, cursor: Cursor) {
-        *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = cursor;
+    pub(super) fn set_cursor(&self, cursor: EventCursor) {
+        *crate::locked(&self.cursor) = cursor;
     }
 
-    /// Goes on from what was loaded: cursor, prompts and consumer.
-    pub(super) fn start_over(&self, loaded: Loaded, cause: HistoryCause) {
+    /// Sets cursor, prompts and queue to what was loaded.
+    pub(super) fn start_over(&self, loaded: LoadedSession, cause: HistoryCause) {
         let cursor = cursor_of(&loaded);
         self.set_cursor(cursor.clone());
         self.prompts.recall(&loaded.prompt_terminals);
         let history = History::of(loaded, cause);
         for event in &history.events {
-            self.prompts.hear(event);
+            self.prompts.observe(event);
         }
-        count(&self.tally.histories);
+        count(&self.counters.histories);
         self.queue.start_over(history, cursor);
     }
 
-    /// The end, for the consumer and for every prompt that has none yet. Only the first one counts.
-    pub(super) fn end(&self, end: End) {
+    /// Ends the session for the consumer, and every prompt that has no end yet. Only the first call
+    /// counts.
+    pub(super) fn end(&self, end: SessionEndReason) {
         self.prompts.abandon(&end);
         self.queue.end(end);
     }
 }
 
-/// Counters that anybody may look at while the reader counts.
+/// [`Counters`] that can be read while the reader counts.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct AtomicCounters {
     pub(super) events: AtomicU64,
     pub(super) unknown: AtomicU64,
     pub(super) repeated: AtomicU64,
     pub(super) unreadable: AtomicU64,
-    pub(super) mended: AtomicU64,
+    pub(super) invalid_utf8: AtomicU64,
     pub(super) streams: AtomicU64,
     pub(super) histories: AtomicU64,
 }
 
-impl Tally {
+impl AtomicCounters {
     pub(super) fn read(&self) -> Counters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counters {
@@ -95,7 +96,7 @@ impl Tally {
             unknown: read(&self.unknown),
             repeated: read(&self.repeated),
             unreadable: read(&self.unreadable),
-            mended: read(&self.mended),
+            invalid_utf8: read(&self.invalid_utf8),
             streams: read(&self.streams),
             histories: read(&self.histories),
         }

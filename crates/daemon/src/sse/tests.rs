@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn parse_with(limit: usize, pieces: &[&[u8]]) -> Vec<Item> {
+fn parse_with(limit: usize, pieces: &[&[u8]]) -> Vec<SseItem> {
     let mut parser = Parser::new(limit);
     let mut items = Vec::new();
     for piece in pieces {
@@ -13,12 +13,12 @@ fn parse_with(limit: usize, pieces: &[&[u8]]) -> Vec<Item> {
     items
 }
 
-fn parse(text: &str) -> Vec<Item> {
+fn parse(text: &str) -> Vec<SseItem> {
     parse_with(MAX_FRAME, &[text.as_bytes()])
 }
 
-fn frame(id: Option<u64>, data: &'static str) -> Item {
-    Item::Frame(Frame {
+fn frame(id: Option<u64>, data: &'static str) -> SseItem {
+    SseItem::Frame(SseFrame {
         id,
         data: Bytes::from_static(data.as_bytes()),
     })
@@ -26,7 +26,7 @@ fn frame(id: Option<u64>, data: &'static str) -> Item {
 
 #[test]
 fn frames_in_every_form() {
-    let cases: Vec<(&str, Vec<Item>)> = vec![
+    let cases: Vec<(&str, Vec<SseItem>)> = vec![
         ("data: a\n\n", vec![frame(None, "a")]),
         (
             "data:a\n\ndata: b\n\n",
@@ -45,10 +45,10 @@ fn frames_in_every_form() {
         ("data:  a\n\n", vec![frame(None, " a")]),
         ("data\n\n", vec![frame(None, "")]),
         ("data: a\ndata\n\n", vec![frame(None, "a\n")]),
-        (": heartbeat\n\n", vec![Item::Comment]),
+        (": heartbeat\n\n", vec![SseItem::Comment]),
         (
             "data: a\n: note\ndata: b\n\n",
-            vec![Item::Comment, frame(None, "a\nb")],
+            vec![SseItem::Comment, frame(None, "a\nb")],
         ),
         ("retry: 3000\n\n", vec![]),
         ("event: x\n\n", vec![]),
@@ -80,7 +80,7 @@ fn the_id_of_one_frame_is_not_the_id_of_the_next() {
 #[test]
 fn bytes_that_are_not_text_are_handed_on() {
     let items = parse_with(MAX_FRAME, &[b"data: \xff\xfe\n\n"]);
-    let Item::Frame(frame) = &items[0] else {
+    let SseItem::Frame(frame) = &items[0] else {
         panic!("{items:?}")
     };
     assert_eq!(&frame.data[..], b"\xff\xfe");
@@ -102,9 +102,9 @@ fn a_frame_at_the_limit_passes_and_one_beyond_it_is_reported() {
             parse_with(1000, &pieces)
         };
         let items = run(&text(1000));
-        assert!(matches!(&items[0], Item::Frame(frame) if frame.data.len() == 1000));
+        assert!(matches!(&items[0], SseItem::Frame(frame) if frame.data.len() == 1000));
         let items = run(&text(1001));
-        assert!(matches!(items[0], Item::Oversized { id: Some(3), bytes } if bytes >= 1001));
+        assert!(matches!(items[0], SseItem::Oversized { id: Some(3), bytes } if bytes >= 1001));
         assert_eq!(items[1], frame(None, "next"), "cut {cut}");
     }
 }
@@ -113,7 +113,7 @@ fn a_frame_at_the_limit_passes_and_one_beyond_it_is_reported() {
 fn many_small_lines_count_towards_the_limit() {
     let text = format!("{}\ndata: next\n\n", "data: xxxxxxxxx\n".repeat(200));
     let items = parse_with(1000, &[text.as_bytes()]);
-    assert!(matches!(items[0], Item::Oversized { id: None, .. }));
+    assert!(matches!(items[0], SseItem::Oversized { id: None, .. }));
     assert_eq!(items[1], frame(None, "next"));
 }
 
@@ -130,7 +130,7 @@ fn sixteen_mebibytes_in_small_pieces_take_linear_time() {
     }
     parser.push(Bytes::from_static(b"\n\n"));
     let item = parser.pull();
-    assert!(matches!(item, Some(Item::Frame(frame)) if frame.data.len() == MAX_FRAME));
+    assert!(matches!(item, Some(SseItem::Frame(frame)) if frame.data.len() == MAX_FRAME));
 }
 
 /// What is kept for an endless frame does not grow.
@@ -146,7 +146,7 @@ fn an_endless_frame_costs_no_memory() {
         assert!(parser.partial.capacity() <= 40_000);
     }
     parser.push(Bytes::from_static(b"\n\n"));
-    assert!(matches!(parser.pull(), Some(Item::Oversized { bytes, .. }) if bytes >= 1_000_000));
+    assert!(matches!(parser.pull(), Some(SseItem::Oversized { bytes, .. }) if bytes >= 1_000_000));
 }
 
 /// Streams out of everything that means something to the format.
@@ -184,10 +184,10 @@ proptest! {
             from = cut;
         }
         pieces.push(&stream[from..]);
-        let shape = |items: Vec<Item>| -> Vec<Item> {
+        let shape = |items: Vec<SseItem>| -> Vec<SseItem> {
             // How many bytes of a dropped frame are counted may depend on the cuts.
             items.into_iter().map(|item| match item {
-                Item::Oversized { id, .. } => Item::Oversized { id, bytes: 0 },
+                SseItem::Oversized { id, .. } => SseItem::Oversized { id, bytes: 0 },
                 other => other,
             }).collect()
         };

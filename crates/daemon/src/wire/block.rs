@@ -1,31 +1,31 @@
-//! Pieces of content: what a prompt is made of, and what tools show.
+//! Content blocks of prompts and messages, and the output of tools.
 //!
 //! Both are open sets of objects with a `type`, so what is not text is kept as it came and read
-//! through accessors. A block of an unknown type costs nothing and is passed on unharmed.
+//! through accessors. A block of an unknown type is passed on unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Rest;
-use crate::json::{Fields, string};
+use crate::json::{ObjectFields, string};
 
-/// A piece of a message.
+/// A content block of a prompt or a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Rest", into = "Rest")]
 pub enum ContentBlock {
-    /// Plain text; nearly all of a conversation.
+    /// Plain text, which nearly all blocks are.
     Text {
         /// The text.
         text: String,
-        /// Everything else.
+        /// Unknown fields, kept as they came.
         rest: Rest,
     },
-    /// Anything else, as it came.
+    /// A block of another type, as it came.
     Other(Rest),
 }
 
 impl ContentBlock {
-    /// Plain text.
+    /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
             text: text.into(),
@@ -33,7 +33,7 @@ impl ContentBlock {
         }
     }
 
-    /// A pointer to something the agent can read by itself; paths are paths of the daemon's host.
+    /// A text resource that is embedded in the prompt.
     pub fn resource_link(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self::other(json!({"type": "resource_link", "name": name.into(), "uri": uri.into()}))
     }
@@ -54,7 +54,7 @@ impl ContentBlock {
         Self::other(json!({"type": "image", "data": data.into(), "mimeType": mime_type.into()}))
     }
 
-    /// The `type`.
+    /// The `type` field.
     pub fn kind(&self) -> &str {
         match self {
             Self::Text { .. } => "text",
@@ -62,7 +62,7 @@ impl ContentBlock {
         }
     }
 
-    /// The text, if this is a text block.
+    /// The text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -70,10 +70,10 @@ impl ContentBlock {
         }
     }
 
-    /// Reads a block; a plain text without making a map of it first.
+    /// Parses a block. A plain text block is parsed without building a map first.
     pub(super) fn read(json: &str) -> Result<Self, serde_json::Error> {
         let (mut is_text, mut text) = (false, None);
-        for field in Fields::of(json)? {
+        for field in ObjectFields::of(json)? {
             match field? {
                 ("type", "\"text\"") => is_text = true,
                 ("text", value) => text = Some(string(value)),
@@ -126,35 +126,35 @@ impl From<ContentBlock> for Rest {
     }
 }
 
-/// Something a tool shows: text, or a change to a file.
+/// Output of a tool call: text, or a diff of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolContent(pub Rest);
 
-/// A change to a file that a tool shows.
+/// A change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Diff<'a> {
-    /// The file, on the daemon's host.
+    /// The file, as a path on the daemon's host.
     pub path: &'a str,
-    /// What stood there; `None` for a new file.
+    /// The text before; `None` for a new file.
     pub old_text: Option<&'a str>,
-    /// What shall stand there.
+    /// The text after.
     pub new_text: &'a str,
 }
 
 impl ToolContent {
-    /// The `type`.
+    /// The `type` field.
     pub fn kind(&self) -> &str {
         str_of(&self.0, "type").unwrap_or_default()
     }
 
-    /// The text, if it shows text.
+    /// The text, if it is text.
     pub fn as_text(&self) -> Option<&str> {
         let content = self.0.get("content")?.as_object()?;
         str_of(content, "text")
     }
 
-    /// The change, if it shows one.
+    /// The diff, if it is one.
     pub fn as_diff(&self) -> Option<Diff<'_>> {
         if self.kind() != "diff" {
             return None;

@@ -1,50 +1,50 @@
-//! What a daemon is and what it can do.
+//! Capabilities, health and status of a daemon.
 
 use serde::{Deserialize, Serialize};
 
 use super::{PermissionPolicy, Rest};
 
-/// The answer of `/capabilities`.
+/// The response of `GET /capabilities`.
 ///
-/// A daemon answers it before its runtime is up, and then leaves half of it out.
+/// A daemon answers it before it has started completely, and then leaves out the optional fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Capabilities {
+pub struct DaemonCapabilities {
     /// The version of this object.
     pub v: u64,
     /// The protocol versions that the daemon speaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_versions: Option<ProtocolVersions>,
-    /// The version of the program.
+    /// The version of Qwen Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qwen_code_version: Option<String>,
-    /// Names of things it can do.
+    /// The names of the features that it has.
     pub features: Vec<String>,
-    /// The folder it works in, links resolved.
+    /// The primary folder, with links resolved.
     pub workspace_cwd: String,
-    /// All folders it works in; absent while it starts.
+    /// All folders that it serves; absent while it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspaces: Option<Vec<WorkspaceInfo>>,
-    /// Whose votes count.
+    /// The policies in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyInfo>,
-    /// Numbers it will not go beyond.
+    /// The limits in force.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
-    /// Everything else.
+    pub limits: Option<DaemonLimits>,
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-impl Capabilities {
-    /// Whether `feature` is among the features.
+impl DaemonCapabilities {
+    /// Whether the daemon has a feature.
     pub fn has(&self, feature: &str) -> bool {
         self.features.iter().any(|it| it == feature)
     }
 
-    /// Whether this client and the daemon speak the same protocol.
+    /// Whether the daemon speaks version 1 of the protocol.
     ///
-    /// A daemon that does not list its versions is taken at the word of its envelope.
+    /// If it does not list its versions, `v` decides.
     pub fn speaks_v1(&self) -> bool {
         self.v == 1
             && self
@@ -53,7 +53,7 @@ impl Capabilities {
                 .is_none_or(|versions| versions.supported.iter().any(|it| it == "v1"))
     }
 
-    /// All folders that the daemon names as its own.
+    /// All folders that the daemon serves, the primary one first.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         let others = self.workspaces.iter().flatten().map(|it| it.cwd.as_str());
         std::iter::once(self.workspace_cwd.as_str())
@@ -61,110 +61,110 @@ impl Capabilities {
     }
 }
 
-/// Protocol versions.
+/// The protocol versions of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProtocolVersions {
-    /// The newest.
+    /// The newest version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<String>,
-    /// All.
+    /// All versions that it speaks.
     #[serde(default)]
     pub supported: Vec<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// A folder the daemon works in.
+/// A folder that the daemon serves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceInfo {
-    /// The folder, links resolved.
+    /// The folder, with links resolved.
     pub cwd: String,
-    /// Whether it is the first one.
+    /// Whether it is the daemon's primary folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<bool>,
-    /// Whether the person trusts it.
+    /// Whether the user trusts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// Policies.
+/// The policies of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyInfo {
-    /// Whose vote on a permission counts.
+    /// Whose vote on a permission request counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission: Option<PermissionPolicy>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// Limits; `None` may mean unlimited or unknown.
+/// The limits of a daemon. `None` may mean unlimited or unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Limits {
-    /// How many prompts may run and wait in one session.
+pub struct DaemonLimits {
+    /// How many prompts may run or be queued in one session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_pending_prompts_per_session: Option<u64>,
     /// How long the daemon itself tries to restore a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_restore_timeout_ms: Option<u64>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The answer of `/health`.
+/// The response of `GET /health`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// `ok` or `degraded`.
     pub status: String,
-    /// How many sessions are alive; only when asked for the deep form.
+    /// How many sessions are live; only in the deep form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
     /// How many prompts are running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_prompts: Option<u64>,
-    /// How many permissions are waiting for a person.
+    /// How many permission requests are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_permissions: Option<u64>,
     /// Whether the agent process behind the daemon is alive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel_alive: Option<bool>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The answer of `/daemon/status`, as far as a client needs it.
+/// The response of `GET /daemon/status`, as far as a client needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DaemonStatus {
-    /// The process.
+    /// The daemon's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub daemon: Option<DaemonProcess>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The daemon's process.
+/// The process of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonProcess {
-    /// Its process id.
+    /// The process id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// A name for this run; a daemon that was started again has another one.
+    /// Identifies this run. A restarted daemon has another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }

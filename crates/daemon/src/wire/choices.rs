@@ -1,118 +1,118 @@
-//! What can be chosen in a session, and what choosing answers: models and approval modes.
+//! Models and approval modes: what can be chosen, and the responses to a change.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ApprovalMode, Rest, SessionId};
 
-/// Models, modes and options of a session.
+/// The models and approval modes of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigState {
-    /// The models.
+    /// The models, if the daemon sent them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelList>,
-    /// The approval modes.
+    /// The approval modes, if the daemon sent them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<ModeList>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The models a session can use.
+/// The models that a session can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelList {
-    /// The one in use.
+    /// The model in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_model_id: Option<String>,
-    /// All.
+    /// All models that can be chosen.
     #[serde(default)]
-    pub available_models: Vec<Model>,
-    /// Everything else.
+    pub available_models: Vec<ModelInfo>,
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// A model.
+/// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Model {
-    /// What to ask for, for example `some-model(openai)`.
+pub struct ModelInfo {
+    /// The id to request it with, for example `some-model(openai)`.
     pub model_id: String,
-    /// What to call it in front of a person.
+    /// The name to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The approval modes a session can be in.
+/// The approval modes that a session can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModeList {
-    /// The one it is in.
+    /// The mode in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_mode_id: Option<ApprovalMode>,
-    /// All.
+    /// All modes that can be chosen.
     #[serde(default)]
-    pub available_modes: Vec<Mode>,
-    /// Everything else.
+    pub available_modes: Vec<ModeInfo>,
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// An approval mode.
+/// An approval mode that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Mode {
-    /// What to ask for.
+pub struct ModeInfo {
+    /// The id to request it with.
     pub id: ApprovalMode,
-    /// What to call it in front of a person.
+    /// The name to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The answer of the context route.
+/// The response of `GET /session/{id}/context`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionContext {
     /// The session.
     pub session_id: SessionId,
-    /// Models, modes and options.
+    /// Models and approval modes.
     #[serde(default)]
     pub state: ConfigState,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// What a change of the approval mode answers.
+/// The response to a change of the approval mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalModeSet {
     /// The mode now.
     pub mode: ApprovalMode,
-    /// The mode before.
+    /// The mode before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<ApprovalMode>,
-    /// Whether it was written into settings.
+    /// Whether it was also written into the settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persisted: Option<bool>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// What a change of the model answers.
+/// The response to a change of the model.
 ///
-/// It holds the provider's base URL and a masked key. Nothing of it may be shown or passed on;
-/// the event `model_switched` tells what a person needs.
+/// It holds the provider's base URL and a masked key, so it must not be shown or passed on. The
+/// event `model_switched` holds what a client needs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModelSwitch(Value);

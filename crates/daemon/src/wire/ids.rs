@@ -1,4 +1,4 @@
-//! Ids that the daemon hands out. None of them is a secret.
+//! Ids that the daemon issues. None of them is a secret.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 /// Why a text cannot be an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Nothing at all.
+    /// The text is empty.
     #[error("an id is empty")]
     Empty,
-    /// Longer than any id the daemon makes.
+    /// Longer than any id of the daemon. Holds the length.
     #[error("an id has {0} characters")]
     Long(usize),
-    /// Characters that the place where it is sent does not allow.
+    /// It has characters that an HTTP header cannot carry.
     #[error("an id has characters that cannot be sent")]
     Characters,
 }
 
-/// No id of the daemon comes near this; a longer one is not an id.
+/// The longest id that is accepted. Ids of the daemon are far shorter.
 const LONGEST: usize = 1024;
 
 macro_rules! id {
@@ -29,7 +29,7 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes `text` as an id.
+            /// Validates `text` as an id.
             pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
                 let text = text.into();
                 let check: fn(&str) -> Result<(), IdError> = $check;
@@ -37,7 +37,7 @@ macro_rules! id {
                 Ok(Self(text))
             }
 
-            /// The id as text.
+            /// The id as a string.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -66,7 +66,7 @@ macro_rules! id {
 }
 
 id!(
-    /// A conversation. It outlives the daemon: its transcript is on disk.
+    /// A session. It outlives the daemon: its transcript is on disk.
     SessionId,
     in_path
 );
@@ -76,22 +76,22 @@ id!(
     in_path
 );
 id!(
-    /// One question of the daemon to the people in front of its clients.
+    /// A request of the agent to the user.
     RequestId,
     in_path
 );
 id!(
-    /// Who is asking. The daemon mints it, per session; a made-up one is not accepted.
+    /// A client in one session. The daemon issues it, and accepts no other.
     ClientId,
     in_header
 );
 id!(
-    /// The generation of a session's event numbers. Numbers of two epochs cannot be compared.
+    /// The epoch of a session's event ids. Ids of two epochs cannot be compared.
     Epoch,
     in_header
 );
 
-/// Ids in a path are percent-encoded, so only their length matters.
+/// Ids in a path are percent-encoded, so only their length is checked.
 fn in_path(text: &str) -> Result<(), IdError> {
     match text.len() {
         0 => Err(IdError::Empty),

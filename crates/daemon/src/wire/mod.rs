@@ -1,9 +1,9 @@
-//! What stands on the wire, and the only place where it becomes something to rely on.
+//! The daemon's JSON, and the only place where it becomes typed.
 //!
-//! Three rules hold for every type here. Whatever the daemon may leave out is an `Option` or has a
-//! default. Names that must be usable (ids) are checked while they are read. And nothing that is
-//! not understood is thrown away: each object keeps its unknown fields in `rest`, each list of
-//! names has an `Other`, so that a value that is written again equals the one that was read.
+//! Three rules hold for every type here. A field that the daemon may leave out is an `Option` or
+//! has a default. Ids are validated while they are deserialised. And nothing is thrown away: each
+//! object keeps its unknown fields in `rest`, and each enumeration has an `Other`, so that a value
+//! that is serialised again equals the one that was read.
 
 mod block;
 mod capabilities;
@@ -17,11 +17,12 @@ mod update;
 
 pub use block::{ContentBlock, Diff, ToolContent};
 pub use capabilities::{
-    Capabilities, DaemonProcess, DaemonStatus, Health, Limits, PolicyInfo, ProtocolVersions,
-    WorkspaceInfo,
+    DaemonCapabilities, DaemonLimits, DaemonProcess, DaemonStatus, Health, PolicyInfo,
+    ProtocolVersions, WorkspaceInfo,
 };
 pub use choices::{
-    ApprovalModeSet, ConfigState, Mode, ModeList, Model, ModelList, ModelSwitch, SessionContext,
+    ApprovalModeSet, ConfigState, ModeInfo, ModeList, ModelInfo, ModelList, ModelSwitch,
+    SessionContext,
 };
 pub use ids::{ClientId, Epoch, IdError, PromptId, RequestId, SessionId};
 pub use names::{
@@ -29,18 +30,21 @@ pub use names::{
     QueueState, ResyncReason, SessionScope, StopReason, ToolKind, ToolStatus, TurnState,
 };
 pub use permission::{
-    Ballot, Outcome, PendingInteraction, PermissionOption, PermissionRequest, Question,
-    QuestionOption, Vote,
+    PendingInteraction, PermissionOption, PermissionOutcome, PermissionRequest, PermissionVote,
+    Question, QuestionOption, VoteResult,
 };
 pub use sessions::{
-    Heartbeat, Loaded, Metadata, NewSession, Opened, PageRequest, PromptTerminal, Restore,
-    SessionPage, SessionSummary, Transcript, TranscriptRequest,
+    Heartbeat, LoadedSession, NewSession, OpenedSession, PageRequest, PromptTerminal,
+    RestoreSession, SessionMetadata, SessionPage, SessionSummary, TranscriptPage,
+    TranscriptRequest,
 };
-pub use turns::{Accepted, Admission, PendingPrompt, PromptRequest, TurnErrorInfo, TurnStatus};
+pub use turns::{
+    AcceptedPrompt, PendingPrompt, PromptRequest, PromptResponse, TurnErrorInfo, TurnStatus,
+};
 pub use update::{
-    AvailableCommand, AvailableCommands, CurrentMode, MessageChunk, Plan, PlanEntry, SessionInfo,
-    SessionUpdate, ToolCall, ToolLocation, Usage,
+    AvailableCommand, AvailableCommands, ContextUsage, CurrentMode, MessageChunk, Plan, PlanEntry,
+    SessionInfo, SessionUpdate, ToolCall, ToolLocation,
 };
 
-/// The fields of an object that this version has no name for.
+/// Unknown fields of an object.
 pub type Rest = serde_json::Map<String, serde_json::Value>;

@@ -1,4 +1,5 @@
-//! Closed lists in the documents, open lists in reality: every one has room for a new name.
+//! Enumerations of the protocol. Each has an `Other`, because newer daemons send names that this
+//! version does not know.
 
 use std::fmt;
 
@@ -60,26 +61,26 @@ macro_rules! names {
 names!(
     /// Why a turn ended.
     StopReason {
-        /// The model had nothing more to say. Also after a refused permission.
+        /// The model finished. Also after a rejected permission.
         EndTurn = "end_turn",
-        /// Somebody cancelled it.
+        /// A client cancelled the turn.
         Cancelled = "cancelled",
-        /// The model ran out of tokens.
+        /// The token limit was reached.
         MaxTokens = "max_tokens",
-        /// The turn took too many model calls.
+        /// The limit of model calls in one turn was reached.
         MaxTurnRequests = "max_turn_requests",
-        /// The model refused.
+        /// The model refused to answer.
         Refusal = "refusal",
     }
 );
 names!(
     /// What the agent may do without asking.
     ApprovalMode {
-        /// Look, but change nothing.
+        /// Only read, change nothing.
         Plan = "plan",
         /// Ask before edits and commands.
         Default = "default",
-        /// Edit without asking, ask for commands.
+        /// Edit without asking, ask before commands.
         AutoEdit = "auto-edit",
         /// A model decides what is safe. The daemon's default.
         Auto = "auto",
@@ -88,13 +89,13 @@ names!(
     }
 );
 names!(
-    /// Whose vote on a permission counts.
+    /// Whose vote on a permission request counts.
     PermissionPolicy {
         /// The first client that answers.
         FirstResponder = "first-responder",
         /// Only the client that sent the prompt.
         Designated = "designated",
-        /// More than half of the clients that were there when it was asked.
+        /// A majority of the clients that were registered when the request was made.
         Consensus = "consensus",
         /// Only clients on the daemon's machine.
         LocalOnly = "local-only",
@@ -103,7 +104,7 @@ names!(
 names!(
     /// Whether a new session may be shared.
     SessionScope {
-        /// One session per workspace: creating again attaches.
+        /// One session per workspace: creating again attaches to it.
         Single = "single",
         /// A session of its own.
         Thread = "thread",
@@ -112,20 +113,20 @@ names!(
 names!(
     /// What an option of a permission request means. Choose by this, never by the option's id.
     OptionKind {
-        /// Yes, this time.
+        /// Allow this once.
         AllowOnce = "allow_once",
-        /// Yes, and do not ask again.
+        /// Allow, and do not ask again.
         AllowAlways = "allow_always",
-        /// No, this time.
+        /// Reject this once.
         RejectOnce = "reject_once",
-        /// No, and do not ask again.
+        /// Reject, and do not ask again.
         RejectAlways = "reject_always",
     }
 );
 names!(
     /// What a tool does, roughly.
     ToolKind {
-        /// Reads.
+        /// Reads files or data.
         Read = "read",
         /// Changes files.
         Edit = "edit",
@@ -133,98 +134,98 @@ names!(
         Delete = "delete",
         /// Moves files.
         Move = "move",
-        /// Searches.
+        /// Searches in files or elsewhere.
         Search = "search",
         /// Runs a command.
         Execute = "execute",
-        /// Thinks, plans, or asks the person something.
+        /// Plans, or asks the user something.
         Think = "think",
-        /// Gets something from a network.
+        /// Fetches something from a network.
         Fetch = "fetch",
         /// Changes the approval mode.
         SwitchMode = "switch_mode",
     }
 );
 names!(
-    /// How far a tool call is.
+    /// The state of a tool call.
     ToolStatus {
         /// Announced; its arguments may still be incomplete.
         Pending = "pending",
-        /// Running.
+        /// The tool is running.
         InProgress = "in_progress",
-        /// Done.
+        /// The tool has finished.
         Completed = "completed",
-        /// Failed, or refused by a person.
+        /// The tool failed, or the user rejected it.
         Failed = "failed",
     }
 );
 names!(
-    /// How far a step of a plan is.
+    /// The state of a step of a plan.
     PlanStatus {
-        /// Not begun.
+        /// Not started.
         Pending = "pending",
-        /// Being done.
+        /// The agent is working on it.
         InProgress = "in_progress",
-        /// Done.
+        /// The step is done.
         Completed = "completed",
     }
 );
 names!(
-    /// How far a turn is, as the turns route tells it.
+    /// The state of a turn, as the turns route sends it.
     TurnState {
-        /// Waiting for the one before it.
+        /// Waits for the turn before it.
         Queued = "queued",
-        /// Running.
+        /// The agent is working on it.
         Running = "running",
-        /// Over.
+        /// The turn ran to its end.
         Completed = "completed",
-        /// Cancelled by somebody.
+        /// A client cancelled it.
         Cancelled = "cancelled",
-        /// Failed.
+        /// The turn failed.
         Error = "error",
     }
 );
 names!(
-    /// How far a queued prompt is.
+    /// The state of a queued prompt.
     QueueState {
-        /// Waiting.
+        /// Waits for the turn before it.
         Queued = "queued",
-        /// Running.
+        /// Its turn is running.
         Running = "running",
-        /// Done.
+        /// Its turn has ended.
         Completed = "completed",
-        /// Taken out of the queue.
+        /// It was removed before its turn began.
         Removed = "removed",
     }
 );
 names!(
-    /// How a prompt ended, as the transcript remembers it.
+    /// How a prompt ended, as the transcript holds it.
     PromptTerminalKind {
         /// It ran to its end, or was cancelled.
         Completed = "completed",
-        /// It failed.
+        /// Its turn failed.
         Error = "error",
-        /// The daemon ended before the turn did.
+        /// The daemon ended during the turn.
         Interrupted = "interrupted",
-        /// It was cancelled.
+        /// A client cancelled it.
         Cancelled = "cancelled",
     }
 );
 names!(
-    /// What kind of answer a pending interaction wants.
+    /// What a pending interaction asks for.
     InteractionKind {
-        /// Yes or no.
+        /// A permission for a tool call.
         Permission = "permission",
         /// Answers to questions.
         UserQuestion = "user_question",
     }
 );
 names!(
-    /// Why the daemon cannot continue a stream where it was left.
+    /// Why the daemon cannot continue a stream from the cursor.
     ResyncReason {
-        /// The events in between are no longer kept.
+        /// The daemon no longer keeps the events after the cursor.
         RingEvicted = "ring_evicted",
-        /// The numbers belong to another generation.
+        /// The cursor belongs to another epoch.
         EpochReset = "epoch_reset",
     }
 );

@@ -1,4 +1,4 @@
-//! Questions of the daemon to a person, and the answers.
+//! Permission requests, and votes on them.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use super::{InteractionKind, OptionKind, RequestId, Rest, SessionId, ToolCall};
 
-/// The agent wants to do something, or wants to know something.
+/// The agent asks for a permission, or for answers to questions.
 ///
-/// Reading one fails unless it can be answered: it needs an id, a tool call and options.
+/// Deserialising fails unless it can be answered: it needs an id, a tool call and options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// What to answer to.
+    /// The id to answer with.
     pub request_id: RequestId,
-    /// The session that asks.
+    /// The session whose agent asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// What the agent wants to do, with its arguments.
+    /// The tool call that needs the permission, with its arguments.
     pub tool_call: ToolCall,
-    /// The answers on offer.
+    /// The options to choose from.
     pub options: Vec<PermissionOption>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
 impl PermissionRequest {
-    /// The questions, if this asks for answers rather than for leave.
+    /// The questions, if the agent wants answers and not a permission.
     ///
-    /// The tool's kind does not tell; the daemon marks questions in the call's metadata. The copy
-    /// of the questions there is the trusted one, the tool's input is the fallback.
+    /// The tool's kind does not tell; the daemon marks questions in the call's metadata. The
+    /// questions there are the trusted copy; those in the tool's input are the fallback.
     pub fn questions(&self) -> Option<Vec<Question>> {
         let meta = self.tool_call.meta.as_ref()?;
         let is = |name: &str, value: &str| meta.get(name).and_then(Value::as_str) == Some(value);
@@ -50,136 +50,136 @@ impl PermissionRequest {
     }
 }
 
-/// An answer on offer.
+/// An option of a permission request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionOption {
-    /// What to send.
+    /// The id to send in a vote.
     pub option_id: String,
-    /// What it means.
+    /// The meaning of the option.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<OptionKind>,
-    /// What to show; events call it `name`.
+    /// The text to show, in events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What to show; the status route calls it `label`.
+    /// The text to show, in the status route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
 impl PermissionOption {
-    /// What to show.
+    /// The text to show.
     pub fn title(&self) -> &str {
         let title = self.name.as_deref().or(self.label.as_deref());
         title.unwrap_or(&self.option_id)
     }
 }
 
-/// A question with its proposed answers; free text is always allowed too.
+/// A question with suggested answers. Free text is always allowed too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// The question.
+    /// The text of the question.
     pub question: String,
     /// A short heading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// Proposed answers.
+    /// Suggested answers.
     #[serde(default)]
     pub options: Vec<QuestionOption>,
-    /// Whether several may be chosen.
+    /// Whether several answers may be chosen.
     #[serde(default)]
     pub multi_select: bool,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// A proposed answer.
+/// A suggested answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionOption {
-    /// The answer.
+    /// The text of the answer.
     pub label: String,
-    /// What it means.
+    /// An explanation to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// Something that waits for a person, as the status route tells it.
+/// An open request, as the status route sends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingInteraction {
-    /// What to answer to.
+    /// The id to answer with.
     pub request_id: RequestId,
-    /// What kind of answer is wanted.
+    /// Whether it asks for a permission or for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<InteractionKind>,
-    /// What the agent wants to do.
+    /// The tool call that needs the permission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Value>,
-    /// What the agent wants to know.
+    /// The questions, if it asks for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<Question>>,
-    /// The answers on offer.
+    /// The options to choose from.
     #[serde(default)]
     pub options: Vec<PermissionOption>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// How a request was or shall be answered.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "outcome")]
-pub enum Outcome {
-    /// With one of its options.
+pub enum PermissionOutcome {
+    /// An option was chosen.
     #[serde(rename_all = "camelCase")]
     Selected {
-        /// Which.
+        /// The id of the option.
         option_id: String,
     },
-    /// Not at all; the agent takes it as a no.
+    /// No option was chosen. The agent takes it as a rejection.
     Cancelled,
 }
 
-/// An answer, as it is sent.
+/// The body of a vote on a permission request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ballot {
+pub struct PermissionVote {
     /// The choice.
-    pub outcome: Outcome,
-    /// Answers to questions, by the question's place as text: `"0"`, `"1"`, …. Several labels are
-    /// joined with `", "`.
+    pub outcome: PermissionOutcome,
+    /// Answers to questions. The key is the index of the question as text: `"0"`, `"1"`, …. Several
+    /// labels are joined with `", "`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
 }
 
-impl Ballot {
-    /// Chooses an option.
+impl PermissionVote {
+    /// Votes for an option.
     pub fn select(option_id: impl Into<String>) -> Self {
         Self {
-            outcome: Outcome::Selected {
+            outcome: PermissionOutcome::Selected {
                 option_id: option_id.into(),
             },
             answers: BTreeMap::new(),
         }
     }
 
-    /// Declines.
+    /// Votes to reject.
     pub fn cancel() -> Self {
         Self {
-            outcome: Outcome::Cancelled,
+            outcome: PermissionOutcome::Cancelled,
             answers: BTreeMap::new(),
         }
     }
 
-    /// Chooses an option and answers the questions in their order.
+    /// Votes for an option, with answers to the questions in order.
     pub fn answer(option_id: impl Into<String>, answers: impl IntoIterator<Item = String>) -> Self {
         let answers = answers.into_iter().enumerate();
         Self {
@@ -189,11 +189,11 @@ impl Ballot {
     }
 }
 
-/// What became of a vote. The truth about the request is the event `permission_resolved`.
+/// What became of a vote. How the request ends is told by the event `permission_resolved`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vote {
-    /// It was taken.
+pub enum VoteResult {
+    /// The daemon counted it.
     Taken,
-    /// The request is unknown, or was resolved before. This is normal.
+    /// The request is unknown or was resolved before, which is normal with several clients.
     Lost,
 }

@@ -1,23 +1,23 @@
-//! Prompts and the turns they cause.
+//! Prompts and their turns.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ClientId, ContentBlock, Epoch, PromptId, QueueState, Rest, StopReason, TurnState};
-use crate::error::Code;
+use crate::error::ErrorCode;
 
-/// A prompt, as it is sent.
+/// The body of `POST /session/{id}/prompt`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptRequest {
-    /// What the person says; at least one block.
+    /// The content of the prompt; at least one block.
     pub prompt: Vec<ContentBlock>,
-    /// After how long to give up. Ignored unless the daemon was started with a deadline.
+    /// The time limit of the turn. Ignored unless the daemon was started with a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
 }
 
 impl PromptRequest {
-    /// A prompt of these blocks.
+    /// A prompt of these blocks, without a deadline.
     pub fn new(prompt: Vec<ContentBlock>) -> Self {
         Self {
             prompt,
@@ -32,90 +32,90 @@ impl From<&str> for PromptRequest {
     }
 }
 
-/// What the daemon answers to a prompt.
+/// The response to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// It is queued or running; its end comes as an event.
-    Accepted(Accepted),
-    /// It is already over. Only daemons older than the non-blocking prompt answer so.
+pub enum PromptResponse {
+    /// The prompt is queued or running; the end of its turn comes as an event.
+    Accepted(AcceptedPrompt),
+    /// The turn has ended already. Only old daemons, whose prompt route blocks, send this.
     Finished(StopReason),
 }
 
-/// An accepted prompt.
+/// A prompt that is queued or running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Accepted {
-    /// Its id.
+pub struct AcceptedPrompt {
+    /// The prompt id.
     pub prompt_id: PromptId,
-    /// The newest event when it was accepted.
+    /// The newest event id when it was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event_id: Option<u64>,
-    /// The generation of that event's number.
+    /// The epoch of that id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_epoch: Option<Epoch>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// What the daemon remembers about a turn.
+/// The daemon's record of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStatus {
-    /// Its prompt. Absent when no turn has run yet and the current one was asked for.
+    /// The prompt of the turn. Absent if the current turn was requested and none has run yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<PromptId>,
-    /// How far it is.
+    /// The state of the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TurnState>,
     /// Why it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// How it failed.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnErrorInfo>,
-    /// What the model said, all of it.
+    /// The whole text of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_text: Option<String>,
-    /// When it ended, in milliseconds of the Unix epoch.
+    /// When it ended, in milliseconds since the Unix epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<u64>,
-    /// Who sent the prompt.
+    /// The client that sent the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub originator_client_id: Option<ClientId>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// How a turn failed.
+/// The error of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnErrorInfo {
-    /// In words.
+    /// The error message.
     #[serde(default)]
     pub message: String,
-    /// By code.
+    /// The error code of the agent or the daemon.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<Code>,
-    /// Everything else.
+    pub code: Option<ErrorCode>,
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// A prompt that waits or runs.
+/// A prompt in the queue, in a list or in a `pending_prompt_*` event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPrompt {
-    /// Which.
+    /// The prompt id.
     pub prompt_id: PromptId,
-    /// How far it is.
+    /// Its state in the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<QueueState>,
-    /// Its text.
+    /// The prompt's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }

@@ -1,44 +1,44 @@
-//! The variants of `session_update`: what the agent says and does.
+//! The variants of `session_update`.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Error, Value};
 
 use super::{ApprovalMode, ContentBlock, PlanStatus, Rest, ToolContent, ToolKind, ToolStatus};
-use crate::json::{self, Fields};
+use crate::json::{self, ObjectFields};
 
-/// One step of a conversation.
+/// An ACP session update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionUpdate {
-    /// What a person said. The daemon echoes each block of every prompt, also of one's own.
+    /// A chunk of a user's message. The daemon echoes each block of every prompt, also of our own.
     UserMessage(MessageChunk),
-    /// What the agent says.
+    /// A chunk of the agent's message.
     AgentMessage(MessageChunk),
-    /// What the agent thinks.
+    /// A chunk of the model's reasoning.
     AgentThought(MessageChunk),
     /// A new tool call; its arguments may still be missing.
     ToolCall(ToolCall),
-    /// News about a tool call: only what changed.
+    /// A change to a tool call. Only the changed fields are set.
     ToolCallUpdate(ToolCall),
-    /// The plan, all of it.
+    /// The whole plan.
     Plan(Plan),
-    /// The commands that can be typed, all of them.
+    /// The whole list of slash commands.
     AvailableCommands(AvailableCommands),
     /// The agent changed the approval mode by itself.
     CurrentMode(CurrentMode),
-    /// How full the context is.
-    Usage(Usage),
-    /// The session has a title.
+    /// How much of the context window is used.
+    Usage(ContextUsage),
+    /// The title of the session.
     SessionInfo(SessionInfo),
-    /// A variant that this version does not know, or one that it could not read.
+    /// A variant that this version does not know.
     Other(Rest),
 }
 
 impl SessionUpdate {
-    /// Reads the data of a `session_update`: nested as streams send it, or flat as transcripts do.
+    /// Deserialises the object that `update` begins with.
     pub(crate) fn read(data: &str) -> Result<Self, Error> {
-        let update = Fields::of(data)?.find("update")?.unwrap_or(data);
-        let pieces = Pieces::of(update)?;
+        let update = ObjectFields::of(data)?.find("update")?.unwrap_or(data);
+        let pieces = UpdateFields::of(update)?;
         match &*json::string(pieces.tag)? {
             USER => pieces.chunk().map(Self::UserMessage),
             AGENT => pieces.chunk().map(Self::AgentMessage),
@@ -54,7 +54,7 @@ impl SessionUpdate {
         }
     }
 
-    /// The update as an object again.
+    /// The update as a JSON object again.
     pub fn to_value(&self) -> Result<Value, Error> {
         match self {
             Self::UserMessage(it) => it.to_value(USER),
@@ -71,7 +71,7 @@ impl SessionUpdate {
     }
 }
 
-/// What tells the variants apart, and the names of those that are read by hand.
+/// The field that tells the variants apart, and the variants that are parsed without `serde`.
 const TAG: &str = "sessionUpdate";
 const USER: &str = "user_message_chunk";
 const AGENT: &str = "agent_message_chunk";
@@ -86,20 +86,20 @@ fn read<'a, T: Deserialize<'a>>(
     T::deserialize(&mut reader).map(variant)
 }
 
-/// The fields of an update, as JSON. Most of what a daemon sends are messages in small pieces, so
-/// those are put together from here rather than read a second time.
-struct Pieces<'a> {
+/// The fields of an update as JSON. Most updates are message chunks, so a chunk is built from these
+/// fields and not parsed a second time.
+struct UpdateFields<'a> {
     tag: &'a str,
     content: Option<&'a str>,
     meta: Option<&'a str>,
-    rest: Vec<json::Field<'a>>,
+    rest: Vec<json::RawField<'a>>,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> UpdateFields<'a> {
     /// The fields of the object that `update` begins with.
     fn of(update: &'a str) -> Result<Self, Error> {
         let (mut tag, mut content, mut meta, mut rest) = (None, None, None, Vec::new());
-        for field in Fields::starting(update)? {
+        for field in ObjectFields::starting(update)? {
             let (name, value) = field?;
             match name {
                 TAG => tag = Some(value),
@@ -134,14 +134,14 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// A piece of a message.
+/// A chunk of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageChunk {
-    /// The piece. An empty text at the end of a model call carries the usage in `meta`.
+    /// The content. An empty text at the end of a model call carries the token usage in `meta`.
     pub content: ContentBlock,
-    /// Where it comes from, what it cost.
+    /// The `_meta` field: the source of the chunk, token usage and more.
     pub meta: Option<Rest>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     pub rest: Rest,
 }
 
@@ -151,7 +151,7 @@ impl MessageChunk {
         self.content.as_text().unwrap_or_default()
     }
 
-    /// Where the chunk comes from, if the daemon says so (`bridge-echo`, `slash_command`, …).
+    /// The source of the chunk, if the daemon gives it (`bridge-echo`, `slash_command`, …).
     pub fn source(&self) -> Option<&str> {
         self.meta.as_ref()?.get("source")?.as_str()
     }
@@ -167,48 +167,48 @@ impl MessageChunk {
     }
 }
 
-/// A tool call, or what changed about one.
+/// A tool call, or a change to one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    /// Which call.
+    /// The id of the call.
     pub tool_call_id: String,
-    /// What to call it in front of a person.
+    /// The title to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, roughly.
+    /// What the tool does, roughly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ToolKind>,
-    /// How far it is.
+    /// The state of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ToolStatus>,
-    /// What it shows.
+    /// Text and diffs to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Vec<ToolContent>>,
-    /// The files it touches, on the daemon's host.
+    /// The files that are affected, as paths on the daemon's host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<ToolLocation>>,
-    /// Its arguments.
+    /// The arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<Value>,
-    /// Its result, in a form of its own.
+    /// The result, in a form that depends on the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_output: Option<Value>,
-    /// The tool's name and more.
+    /// The `_meta` field: the tool's name and more.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Rest>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
 impl ToolCall {
-    /// The tool's name.
+    /// The tool's name, from `_meta`.
     pub fn tool_name(&self) -> Option<&str> {
         self.meta.as_ref()?.get("toolName")?.as_str()
     }
 
-    /// Takes over what `news` says about this call; what it leaves out stays as it is.
+    /// Applies a later update of this call. Fields that `news` leaves out stay as they are.
     pub fn merge(&mut self, news: ToolCall) {
         fn take<T>(old: &mut Option<T>, new: Option<T>) {
             if new.is_some() {
@@ -229,25 +229,25 @@ impl ToolCall {
     }
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolLocation {
-    /// The file, on the daemon's host.
+    /// The file, as a path on the daemon's host.
     pub path: String,
-    /// The line.
+    /// The line, if the tool names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// A plan.
+/// The agent's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its steps; they replace the earlier ones.
+    /// The steps. They replace all earlier ones.
     pub entries: Vec<PlanEntry>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
@@ -255,23 +255,23 @@ pub struct Plan {
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanEntry {
-    /// The step.
+    /// The text of the step.
     pub content: String,
-    /// How far it is.
+    /// The state of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<PlanStatus>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// Commands that can be typed.
+/// A slash command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AvailableCommands {
-    /// The commands.
+    /// The commands. They replace all earlier ones.
     pub available_commands: Vec<AvailableCommand>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
@@ -279,46 +279,46 @@ pub struct AvailableCommands {
 /// A command that can be typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AvailableCommand {
-    /// Its name, without the slash.
+    /// The name without the slash.
     pub name: String,
-    /// What it does.
+    /// A description to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// The approval mode.
+/// A change of the approval mode by the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CurrentMode {
-    /// The mode now.
+    /// The mode after the change.
     pub current_mode_id: ApprovalMode,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// How full the context is, in tokens.
+/// How much of the context window is used, in tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Used.
+pub struct ContextUsage {
+    /// Tokens in use.
     pub used: u64,
-    /// There in all.
+    /// Size of the context window.
     pub size: u64,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }
 
-/// What the session is called.
+/// The title of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionInfo {
-    /// Its title.
+    /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Everything else.
+    /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
 }

@@ -2,7 +2,7 @@
 //!
 //! [`upstream`] and [`upstream_requests`] have a counterpart for each test case of the published
 //! adapter, under the same name; [`gaps`] has a test for each of its known gaps; [`mapping`] has a row
-//! for each row of the tables in its design. The rest is ours.
+//! for each row of the table in its design that is about the connection. The rest is ours.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,14 +10,18 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
-#[path = "../fake/mod.rs"]
-mod fake;
 mod gaps;
 mod mapping;
 mod ordering;
 mod person;
+#[path = "../quick/mod.rs"]
+mod quick;
 mod requests;
-mod sanitising;
 mod setup;
 mod upstream;
 mod upstream_requests;
+
+/// The kit's daemon, under the name that the tests use.
+mod fake {
+    pub(crate) use testkit::fake_daemon::*;
+}

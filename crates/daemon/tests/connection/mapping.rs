@@ -1,26 +1,20 @@
-//! The two tables that the daemon's design gives to whoever adapts it, row by row: what each event
-//! becomes for a page, and what each event makes the connection do. Where ours differs on purpose the
-//! row says so.
+//! The table that the daemon's design gives to whoever adapts it, row by row: what each event makes
+//! the connection do. Where ours differs on purpose the row says so.
 
-use daemon::connection::{Answer, Closing, IdeConnection, IdeEvent, IdeEvents};
-use daemon::sanitiser::{Limits, Sanitiser};
+use daemon::connection::{CloseReason, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
 use daemon::wire::{SessionUpdate, StopReason};
-use daemon::{Parting, TurnEnd};
+use daemon::{DisconnectMode, TurnEnd};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, SESSION, chunk};
-use crate::person::{
-    asked, connected, daemon, id, next, permission, question, resolve, takes_votes, votes,
-};
+use crate::person::{asked, connected, daemon, id, next, permission, question, takes_votes, votes};
 
 /// Something that happens in a row.
 enum Act {
     /// The daemon sends an event.
     Event(&'static str, Value),
     /// The agent asks the person, who answers.
-    Answered(Value, Answer),
-    /// Another client answers a request.
-    AnsweredElsewhere(&'static str),
+    Answered(Value, UserAnswer),
     /// The person says something, and the turn ends like this.
     Prompt {
         fails: bool,
@@ -34,14 +28,6 @@ enum Act {
 
 /// One row: its left side, what is done for it, and its right side.
 type Row<T> = (&'static str, Vec<Act>, Vec<T>);
-
-fn update(update: &Value) -> Act {
-    Act::Event("session_update", session_update(update))
-}
-
-fn session_update(update: &Value) -> Value {
-    json!({"sessionId": SESSION, "update": update})
-}
 
 fn died(session: &str) -> Act {
     let data = json!({"sessionId": session, "reason": "agent_exited"});
@@ -62,9 +48,8 @@ async fn act(
             daemon.emit("permission_request", request);
             let request = asked(events).await;
             connection.answer(&id(&name), &answer).await.unwrap();
-            return vec![IdeEvent::Asked(Box::new(request))];
+            return vec![IdeEvent::RequestOpened(Box::new(request))];
         }
-        Act::AnsweredElsewhere(request) => resolve(daemon, request, "proceed_once", "client_9"),
         Act::Prompt { fails } => {
             let sent = connection.send_prompt(&"hello".into()).await.unwrap();
             if fails {
@@ -76,7 +61,7 @@ async fn act(
         }
         Act::StreamEnds => daemon.end_streams(),
         Act::StreamFails => daemon.cut(),
-        Act::Leave => drop(connection.disconnect(Parting::KeepRunning).await),
+        Act::Leave => drop(connection.disconnect(DisconnectMode::KeepRunning).await),
     }
     Vec::new()
 }
@@ -95,7 +80,7 @@ async fn told(daemon: &FakeDaemon, acts: Vec<Act>) -> Vec<IdeEvent> {
     loop {
         let event = next(&mut events).await;
         match &event {
-            IdeEvent::Titled { title } if title == LAST => return told,
+            IdeEvent::TitleChanged { title } if title == LAST => return told,
             IdeEvent::Disconnected { .. } => {
                 told.push(event);
                 return told;
@@ -107,88 +92,6 @@ async fn told(daemon: &FakeDaemon, acts: Vec<Act>) -> Vec<IdeEvent> {
     }
 }
 
-#[tokio::test]
-async fn what_each_event_becomes_for_a_page() {
-    let options = json!([
-        {"id": "proceed_once", "title": "Allow", "kind": "allow_once"},
-        {"id": "proceed_always", "title": "Allow All Edits", "kind": "allow_always"},
-        {"id": "cancel", "title": "Reject", "kind": "reject_once"},
-    ]);
-    let card = json!({
-        "event": "asked", "request": "r-1", "title": "Writing to a.txt",
-        "tool": {"id": "t", "kind": "edit", "content": [], "files": []},
-        "options": options, "background": false,
-    });
-    let text =
-        |kind: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": "hm"}});
-    let call = json!({
-        "sessionUpdate": "tool_call", "toolCallId": "t", "title": "List", "kind": "execute",
-        "status": "pending", "rawInput": {"command": "ls"},
-    });
-    let rows: Vec<Row<Value>> = vec![
-        (
-            "session_update / agent_message_chunk → the stream of the answer",
-            vec![update(&text("agent_message_chunk"))],
-            vec![json!({"event": "said", "speaker": "agent", "text": "hm"})],
-        ),
-        (
-            "session_update / agent_thought_chunk → the stream of the thoughts",
-            vec![update(&text("agent_thought_chunk"))],
-            vec![json!({"event": "said", "speaker": "thought", "text": "hm"})],
-        ),
-        (
-            "session_update / tool_call → the tool call",
-            vec![update(&call)],
-            vec![json!({
-                "event": "tool", "id": "t", "title": "List", "kind": "execute",
-                "status": "pending", "command": "ls",
-            })],
-        ),
-        (
-            "permission_request → the approval card",
-            vec![Act::Event("permission_request", permission("r-1"))],
-            vec![card.clone()],
-        ),
-        (
-            "permission_resolved → the card is closed",
-            vec![
-                Act::Event("permission_request", permission("r-1")),
-                Act::AnsweredElsewhere("r-1"),
-            ],
-            vec![
-                card,
-                json!({"event": "closed", "request": "r-1", "byMe": false}),
-            ],
-        ),
-        (
-            "model_switched → the model",
-            vec![Act::Event(
-                "model_switched",
-                json!({"modelId": "m(openai)"}),
-            )],
-            vec![json!({"event": "modelChanged", "model": "m(openai)"})],
-        ),
-        (
-            "session_died → the loss, with a way back",
-            vec![died(SESSION)],
-            vec![json!({"event": "disconnected", "reason": "died", "canReconnect": true})],
-        ),
-        (
-            "unknown events → nothing",
-            vec![Act::Event("never_heard_of", json!({"a": 1}))],
-            vec![],
-        ),
-    ];
-    for (row, acts, expected) in rows {
-        let daemon = daemon().await;
-        let mut sanitiser = Sanitiser::new(Limits::default());
-        let told = told(&daemon, acts).await;
-        let told = told.iter().flat_map(|it| sanitiser.sanitise(it));
-        let told: Vec<Value> = told.map(|it| serde_json::to_value(it).unwrap()).collect();
-        assert_eq!(told, expected, "{row}");
-    }
-}
-
 /// What the connection does, in a word or two.
 fn describe(event: &IdeEvent) -> String {
     match event {
@@ -196,13 +99,13 @@ fn describe(event: &IdeEvent) -> String {
             update: SessionUpdate::AgentMessage(_),
             ..
         } => "update agent_message_chunk".into(),
-        IdeEvent::Asked(request) => match &request.questions {
+        IdeEvent::RequestOpened(request) => match &request.questions {
             Some(questions) => format!("{} questions", questions.len()),
             None => format!("permission {}", request.id),
         },
-        IdeEvent::Closed { request, how } => match how {
-            Closing::Mine(_) => format!("closed {request}: mine"),
-            how => format!("closed {request}: {how:?}"),
+        IdeEvent::RequestClosed { request, reason } => match reason {
+            CloseReason::Mine(_) => format!("closed {request}: mine"),
+            reason => format!("closed {request}: {reason:?}"),
         },
         IdeEvent::TurnEnded { end, .. } => match end {
             TurnEnd::Complete {
@@ -211,8 +114,8 @@ fn describe(event: &IdeEvent) -> String {
             TurnEnd::Failed { .. } => "turn failed".into(),
             end => format!("{end:?}"),
         },
-        IdeEvent::Interrupted { .. } => "interrupted".into(),
-        IdeEvent::Restored => "restored".into(),
+        IdeEvent::ConnectionLost { .. } => "interrupted".into(),
+        IdeEvent::ConnectionRestored => "restored".into(),
         IdeEvent::Other(event) => format!("other {}", event.kind()),
         IdeEvent::Disconnected { reason, .. } => format!("disconnected: {reason:?}"),
         event => format!("{event:?}"),
@@ -221,7 +124,7 @@ fn describe(event: &IdeEvent) -> String {
 
 #[tokio::test]
 async fn what_each_event_makes_the_connection_do() {
-    let answers = Answer::Reply(vec![
+    let answers = UserAnswer::Reply(vec![
         vec!["SQLite".into()],
         vec!["Search".into(), "x".into()],
     ]);
@@ -234,7 +137,7 @@ async fn what_each_event_makes_the_connection_do() {
         ),
         (
             "permission_request → the person is asked, and the answer is voted for",
-            vec![Act::Answered(permission("r-1"), Answer::Allow)],
+            vec![Act::Answered(permission("r-1"), UserAnswer::Allow)],
             vec![
                 "permission r-1",
                 r#"voted {"outcome":{"optionId":"proceed_once","outcome":"selected"}}"#,

@@ -2,8 +2,11 @@
 
 use std::future::Future;
 
-use daemon::connection::{CallError, Conversation, Departure, IdeConnection, IdeEvent, Options};
-use daemon::{HistoryCause, Parting, TurnEnd};
+use daemon::connection::{
+    CallError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, SessionChoice,
+};
+use daemon::wire::SessionUpdate;
+use daemon::{DisconnectMode, HistoryCause, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{SESSION, until};
@@ -33,11 +36,11 @@ async fn a_disconnect_during_a_connect_comes_after_it() {
     let (connection, mut events) = IdeConnection::new();
     let (connect, disconnect) = tokio::join!(
         connection.connect(options(&daemon)),
-        connection.disconnect(Parting::Detach),
+        connection.disconnect(DisconnectMode::Detach),
     );
     assert!(connect.is_ok() && disconnect.is_ok());
     assert!(matches!(next(&mut events).await, IdeEvent::Connected(_)));
-    assert_eq!(disconnected(&mut events).await, Departure::Left);
+    assert_eq!(disconnected(&mut events).await, DisconnectReason::Left);
     assert!(connection.session().is_none());
     assert_eq!(
         daemon
@@ -62,7 +65,10 @@ async fn a_connect_that_nobody_waits_for_is_not_begun() {
     .await;
     drop(second);
     first.await.unwrap();
-    connection.disconnect(Parting::KeepRunning).await.unwrap();
+    connection
+        .disconnect(DisconnectMode::KeepRunning)
+        .await
+        .unwrap();
     assert!(never.requests("GET /capabilities").is_empty());
 }
 
@@ -70,14 +76,14 @@ async fn a_connect_that_nobody_waits_for_is_not_begun() {
 async fn a_failed_connect_leaves_nothing_behind() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    let wrong = Options {
+    let wrong = ConnectOptions {
         token: None,
         ..options(&daemon)
     };
     assert!(connection.connect(wrong).await.is_err());
-    assert_eq!(disconnected(&mut events).await, Departure::Left);
+    assert_eq!(disconnected(&mut events).await, DisconnectReason::Left);
     assert!(connection.session().is_none() && events.try_next().is_none());
-    connection.disconnect(Parting::Cancel).await.unwrap();
+    connection.disconnect(DisconnectMode::Cancel).await.unwrap();
     assert!(events.try_next().is_none());
 }
 
@@ -94,7 +100,10 @@ async fn a_listener_that_does_not_listen_cannot_block_a_disconnect() {
         connection.resume_state().unwrap().last_event_id > 5
     })
     .await;
-    connection.disconnect(Parting::KeepRunning).await.unwrap();
+    connection
+        .disconnect(DisconnectMode::KeepRunning)
+        .await
+        .unwrap();
     let mut pieces = 0;
     loop {
         match next(&mut events).await {
@@ -112,9 +121,9 @@ async fn a_listener_that_does_not_listen_cannot_block_a_disconnect() {
 #[tokio::test]
 async fn every_way_of_parting_does_what_it_says() {
     for (parting, cancels, detaches) in [
-        (Parting::KeepRunning, 0, 0),
-        (Parting::Detach, 0, 1),
-        (Parting::Cancel, 1, 1),
+        (DisconnectMode::KeepRunning, 0, 0),
+        (DisconnectMode::Detach, 0, 1),
+        (DisconnectMode::Cancel, 1, 1),
     ] {
         let daemon = daemon().await;
         let (connection, mut events) = connected(&daemon).await;
@@ -150,7 +159,10 @@ async fn reconnecting_goes_on_where_it_was_left() {
     let (connection, mut events) = connected(&daemon).await;
     daemon.say("one");
     assert_eq!(said(&mut events).await, "one");
-    connection.disconnect(Parting::KeepRunning).await.unwrap();
+    connection
+        .disconnect(DisconnectMode::KeepRunning)
+        .await
+        .unwrap();
     daemon.world().emit_quietly("two");
     connection.reconnect().await.unwrap();
     assert_eq!(said(&mut events).await, "two");
@@ -161,8 +173,14 @@ async fn reconnecting_goes_on_where_it_was_left() {
 async fn a_conversation_of_a_dead_daemon_is_brought_back_whole() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    daemon.say("before");
-    said(&mut events).await;
+    let sent = connection.send_prompt(&"go".into()).await.unwrap();
+    let before = ["one ", "two ", "three "];
+    for text in before {
+        daemon.say(text);
+        assert_eq!(said(&mut events).await, text);
+    }
+    daemon.complete();
+    sent.end().await;
     daemon.emit(
         "session_died",
         json!({"sessionId": SESSION, "reason": "daemon_shutdown"}),
@@ -173,12 +191,32 @@ async fn a_conversation_of_a_dead_daemon_is_brought_back_whole() {
     daemon.come_back().await;
     connection.reconnect().await.unwrap();
     let over = |event| match event {
-        IdeEvent::StartOver { cause, events, .. } => Some((cause, events.len())),
+        IdeEvent::HistoryLoaded {
+            cause,
+            events,
+            incomplete,
+            ..
+        } => Some((cause, events, incomplete)),
         _ => None,
     };
-    let (cause, events) = first(&mut events, over).await;
-    assert_eq!(cause, HistoryCause::Resync);
-    assert!(events >= 1);
+    let (cause, history, incomplete) = first(&mut events, over).await;
+    assert_eq!((cause, incomplete), (HistoryCause::Resync, false));
+    let texts = history.iter().filter_map(|event| match event {
+        IdeEvent::Update {
+            update: SessionUpdate::AgentMessage(chunk),
+            ..
+        } => Some(chunk.text()),
+        _ => None,
+    });
+    // Each of it once, in its order, and the end of the turn.
+    assert_eq!(texts.collect::<Vec<_>>(), before);
+    let ends = history
+        .iter()
+        .filter(|event| matches!(event, IdeEvent::TurnEnded { .. }));
+    assert_eq!(ends.count(), 1);
+    // What follows is new: nothing of the history comes a second time.
+    daemon.say("four");
+    assert_eq!(said(&mut events).await, "four");
 }
 
 #[tokio::test]
@@ -191,7 +229,7 @@ async fn dropping_the_last_handle_ends_the_connection_and_nothing_else() {
     drop(connection);
     assert!(other.session().is_some());
     drop(other);
-    assert_eq!(disconnected(&mut events).await, Departure::Left);
+    assert_eq!(disconnected(&mut events).await, DisconnectReason::Left);
     assert_eq!(events.next().await, None);
     assert!(
         daemon
@@ -204,8 +242,8 @@ async fn dropping_the_last_handle_ends_the_connection_and_nothing_else() {
 async fn a_conversation_of_ones_own_is_asked_for() {
     let daemon = daemon().await;
     let (connection, _events) = IdeConnection::new();
-    let own = Options {
-        conversation: Conversation::New,
+    let own = ConnectOptions {
+        session: SessionChoice::New,
         approval_mode: Some("default".into()),
         ..options(&daemon)
     };

@@ -1,67 +1,33 @@
 //! A person in front of a connection, and the daemon behind it.
 
-use daemon::connection::{IdeConnection, IdeEvent, IdeEvents, Options};
+use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
 use daemon::wire::{RequestId, SessionUpdate};
 use daemon::{Address, Timeouts, Token};
-use serde_json::{Value, json};
+use testkit::fake_daemon::{FakeDaemon, PATIENCE, SESSION, TOKEN, until};
 
-use crate::fake::{FakeDaemon, PATIENCE, SESSION, TOKEN, quick, until};
+use crate::quick::quick;
+
+pub(crate) use testkit::fake_daemon::{
+    cancelled, capabilities, nothing_waits, permission, question, resolve, selected, stand,
+    takes_votes, vote_route, votes, waiting,
+};
 
 /// A daemon that knows the routes which an IDE connection needs.
 pub(crate) async fn daemon() -> FakeDaemon {
-    let daemon = FakeDaemon::start().await;
-    stand(
-        &daemon,
-        "GET /capabilities",
-        200,
-        &capabilities("/home/dev/ws"),
-    );
-    nothing_waits(&daemon);
-    daemon
+    FakeDaemon::for_conversations("/home/dev/ws").await
 }
 
-pub(crate) fn capabilities(folder: &str) -> Value {
-    json!({
-        "v": 1, "protocolVersions": {"current": "v1", "supported": ["v1"]}, "workspaceCwd": folder,
-        "features": ["session_create", "session_prompt", "session_cancel", "session_events", "session_permission_vote"],
-        "workspaces": [{"cwd": folder, "primary": true}],
-    })
-}
-
-/// All requests of this kind get this answer.
-pub(crate) fn stand(daemon: &FakeDaemon, what: &str, status: u16, body: &Value) {
-    daemon
-        .world()
-        .standing
-        .insert(what.into(), (status, body.clone()));
-}
-
-pub(crate) fn nothing_waits(daemon: &FakeDaemon) {
-    waiting(daemon, &json!([]));
-}
-
-/// What the status route says to wait for a person.
-pub(crate) fn waiting(daemon: &FakeDaemon, interactions: &Value) {
-    let status = json!({"sessionId": SESSION, "pendingInteractions": interactions});
-    stand(
-        daemon,
-        &format!("GET /session/{SESSION}/status"),
-        200,
-        &status,
-    );
-}
-
-pub(crate) fn options(daemon: &FakeDaemon) -> Options {
-    Options {
+pub(crate) fn options(daemon: &FakeDaemon) -> ConnectOptions {
+    ConnectOptions {
         address: Address::local(daemon.port),
         token: Some(Token::new(TOKEN).unwrap()),
         settings: quick(),
         timeouts: Timeouts {
             connect: PATIENCE,
-            answer: PATIENCE,
+            response: PATIENCE,
             restore: PATIENCE,
         },
-        ..Options::default()
+        ..ConnectOptions::default()
     }
 }
 
@@ -111,23 +77,23 @@ pub(crate) async fn first<T>(events: &mut IdeEvents, pick: impl Fn(IdeEvent) -> 
     }
 }
 
-pub(crate) async fn asked(events: &mut IdeEvents) -> daemon::connection::Request {
+pub(crate) async fn asked(events: &mut IdeEvents) -> daemon::connection::InteractionRequest {
     first(events, |event| match event {
-        IdeEvent::Asked(request) => Some(*request),
+        IdeEvent::RequestOpened(request) => Some(*request),
         _ => None,
     })
     .await
 }
 
-pub(crate) async fn closed(events: &mut IdeEvents) -> (String, daemon::connection::Closing) {
+pub(crate) async fn closed(events: &mut IdeEvents) -> (String, daemon::connection::CloseReason) {
     first(events, |event| match event {
-        IdeEvent::Closed { request, how } => Some((request.to_string(), how)),
+        IdeEvent::RequestClosed { request, reason } => Some((request.to_string(), reason)),
         _ => None,
     })
     .await
 }
 
-pub(crate) async fn disconnected(events: &mut IdeEvents) -> daemon::connection::Departure {
+pub(crate) async fn disconnected(events: &mut IdeEvents) -> daemon::connection::DisconnectReason {
     first(events, |event| match event {
         IdeEvent::Disconnected { reason, .. } => Some(reason),
         _ => None,
@@ -148,69 +114,4 @@ pub(crate) async fn said(events: &mut IdeEvents) -> String {
 
 pub(crate) fn id(text: &str) -> RequestId {
     RequestId::new(text).unwrap()
-}
-
-/// The data of a request for leave to write a file.
-pub(crate) fn permission(id: &str) -> Value {
-    json!({
-        "requestId": id, "sessionId": SESSION,
-        "toolCall": {"toolCallId": "t", "title": "Writing to a.txt", "kind": "edit", "status": "pending"},
-        "options": [
-            {"optionId": "proceed_always", "name": "Allow All Edits", "kind": "allow_always"},
-            {"optionId": "proceed_once", "name": "Allow", "kind": "allow_once"},
-            {"optionId": "cancel", "name": "Reject", "kind": "reject_once"},
-        ],
-    })
-}
-
-/// The data of a question, as the published daemon sends it.
-pub(crate) fn question(id: &str) -> Value {
-    json!({
-        "requestId": id, "sessionId": SESSION,
-        "toolCall": {
-            "toolCallId": "q", "title": "Ask user 2 questions", "kind": "think",
-            "rawInput": {"questions": [
-                {"question": "Which database?", "header": "Database", "options": [{"label": "SQLite"}, {"label": "Postgres"}], "multiSelect": false},
-                {"question": "Which features?", "header": "Features", "options": [{"label": "Search"}, {"label": "Export"}], "multiSelect": true},
-            ]},
-            "_meta": {"toolName": "ask_user_question", "qwenInteractionKind": "user_question"},
-        },
-        "options": [
-            {"optionId": "proceed_once", "name": "Submit", "kind": "allow_once"},
-            {"optionId": "cancel", "name": "Cancel", "kind": "reject_once"},
-        ],
-    })
-}
-
-pub(crate) fn vote_route(id: &str) -> String {
-    format!("POST /session/{SESSION}/permission/{id}")
-}
-
-/// The daemon takes votes on this request.
-pub(crate) fn takes_votes(daemon: &FakeDaemon, id: &str) {
-    stand(daemon, &vote_route(id), 200, &json!({}));
-}
-
-/// The bodies of the votes on a request.
-pub(crate) fn votes(daemon: &FakeDaemon, id: &str) -> Vec<Value> {
-    daemon
-        .requests(&vote_route(id))
-        .into_iter()
-        .map(|it| it.body)
-        .collect()
-}
-
-pub(crate) fn selected(option: &str) -> Value {
-    json!({"outcome": {"outcome": "selected", "optionId": option}})
-}
-
-pub(crate) fn cancelled() -> Value {
-    json!({"outcome": {"outcome": "cancelled"}})
-}
-
-/// Somebody answers a request.
-pub(crate) fn resolve(daemon: &FakeDaemon, id: &str, option: &str, voter: &str) {
-    let outcome = json!({"outcome": "selected", "optionId": option});
-    let data = json!({"requestId": id, "outcome": outcome, "voterClientId": voter});
-    daemon.emit("permission_resolved", data);
 }

@@ -1,7 +1,7 @@
 //! Requests of the agent: each for itself, at the same time, and over when they are over.
 
-use daemon::connection::{Answer, CallError, Closing, IdeEvent};
-use daemon::wire::{Outcome, ToolKind, Vote};
+use daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
+use daemon::wire::{PermissionOutcome, ToolKind, VoteResult};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, SESSION, until};
@@ -41,8 +41,8 @@ async fn two_dialogs_are_open_and_answered_at_the_same_time() {
     assert_eq!(connection.pending().len(), 2);
     let (one, two) = (id("r-1"), id("r-2"));
     let answers = tokio::join!(
-        connection.answer(&two, &Answer::Decline),
-        connection.answer(&one, &Answer::Allow),
+        connection.answer(&two, &UserAnswer::Decline),
+        connection.answer(&one, &UserAnswer::Allow),
     );
     assert!(answers.0.is_ok() && answers.1.is_ok());
     assert_eq!(votes(&daemon, "r-1"), [selected("proceed_once")]);
@@ -58,16 +58,20 @@ async fn a_page_that_answers_twice_votes_once() {
     asked(&mut events).await;
     let id = id("r-1");
     let (one, two) = tokio::join!(
-        connection.answer(&id, &Answer::Allow),
-        connection.answer(&id, &Answer::AllowAlways),
+        connection.answer(&id, &UserAnswer::Allow),
+        connection.answer(&id, &UserAnswer::AllowAlways),
     );
     let counted = [one.unwrap().vote, two.unwrap().vote];
-    assert!(counted.contains(&Vote::Taken) && counted.contains(&Vote::Lost));
+    assert!(counted.contains(&VoteResult::Taken) && counted.contains(&VoteResult::Lost));
     resolve(&daemon, "r-1", "proceed_once", "client_1");
     closed(&mut events).await;
     assert_eq!(
-        connection.answer(&id, &Answer::Allow).await.unwrap().vote,
-        Vote::Lost
+        connection
+            .answer(&id, &UserAnswer::Allow)
+            .await
+            .unwrap()
+            .vote,
+        VoteResult::Lost
     );
     assert_eq!(votes(&daemon, "r-1").len(), 1);
 }
@@ -76,12 +80,12 @@ async fn a_page_that_answers_twice_votes_once() {
 async fn who_closed_a_request_is_told() {
     let daemon = daemon().await;
     let (_connection, mut events) = connected(&daemon).await;
-    let outcome = Some(Outcome::Selected {
+    let outcome = Some(PermissionOutcome::Selected {
         option_id: "proceed_once".into(),
     });
     for (voter, how) in [
-        ("client_1", Closing::Mine(outcome.clone())),
-        ("client_2", Closing::Elsewhere(outcome)),
+        ("client_1", CloseReason::Mine(outcome.clone())),
+        ("client_2", CloseReason::Elsewhere(outcome)),
     ] {
         daemon.emit("permission_request", permission(voter));
         asked(&mut events).await;
@@ -103,9 +107,12 @@ async fn a_lost_vote_is_a_normal_result_and_closes_the_request() {
     );
     daemon.emit("permission_request", permission("r-1"));
     asked(&mut events).await;
-    let answered = connection.answer(&id("r-1"), &Answer::Allow).await.unwrap();
-    assert_eq!(answered.vote, Vote::Lost);
-    assert_eq!(closed(&mut events).await, ("r-1".into(), Closing::Gone));
+    let answered = connection
+        .answer(&id("r-1"), &UserAnswer::Allow)
+        .await
+        .unwrap();
+    assert_eq!(answered.vote, VoteResult::Lost);
+    assert_eq!(closed(&mut events).await, ("r-1".into(), CloseReason::Gone));
     assert!(connection.pending().is_empty());
 }
 
@@ -118,7 +125,7 @@ async fn a_vote_that_the_policy_forbids_leaves_the_request_to_others() {
     stand(&daemon, &vote_route("r-1"), 403, &body);
     daemon.emit("permission_request", permission("r-1"));
     asked(&mut events).await;
-    let refused = connection.answer(&id("r-1"), &Answer::Allow).await;
+    let refused = connection.answer(&id("r-1"), &UserAnswer::Allow).await;
     assert!(matches!(refused, Err(CallError::Daemon(_))));
     assert_eq!(connection.pending().len(), 1);
 }
@@ -141,7 +148,7 @@ async fn a_dialog_is_dropped_when_somebody_else_answers() {
         closed(&mut events).await;
     };
     let (decided, ()) = tokio::join!(deciding, others);
-    assert_eq!(decided.unwrap().vote, Vote::Lost);
+    assert_eq!(decided.unwrap().vote, VoteResult::Lost);
     // The sender was dropped with the dialog.
     assert!(was_shown.await.is_err());
     assert!(votes(&daemon, "r-1").is_empty());
@@ -183,14 +190,18 @@ async fn a_request_is_recovered_from_the_status_if_no_event_tells_it() {
     let second = asked(&mut events).await;
     assert_eq!(second.questions.unwrap().len(), 2);
     takes_votes(&daemon, "q-1");
-    let reply = Answer::Reply(vec![vec!["SQLite".into()]]);
+    let reply = UserAnswer::Reply(vec![vec!["SQLite".into()]]);
     connection.answer(&id("q-1"), &reply).await.unwrap();
     assert_eq!(votes(&daemon, "q-1")[0]["answers"], json!({"0": "SQLite"}));
     // And it is not asked a second time after the next interruption.
     interrupt(&daemon).await;
     daemon.say("later");
     let later = take_until(&mut events, |it| matches!(it, IdeEvent::Update { .. })).await;
-    assert!(!later.iter().any(|it| matches!(it, IdeEvent::Asked(_))));
+    assert!(
+        !later
+            .iter()
+            .any(|it| matches!(it, IdeEvent::RequestOpened(_)))
+    );
 }
 
 #[tokio::test]
@@ -201,7 +212,7 @@ async fn a_request_that_was_closed_while_we_were_away_is_closed_here() {
     asked(&mut events).await;
     nothing_waits(&daemon);
     daemon.cut();
-    assert_eq!(closed(&mut events).await, ("r-1".into(), Closing::Gone));
+    assert_eq!(closed(&mut events).await, ("r-1".into(), CloseReason::Gone));
 }
 
 #[tokio::test]

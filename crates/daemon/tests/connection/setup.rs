@@ -1,6 +1,6 @@
 //! What keeps a person from connecting comes back once, with a hint, and is never tried again.
 
-use daemon::connection::{ConnectError, Conversation, IdeConnection, Options, SetupError};
+use daemon::connection::{ConnectError, ConnectOptions, IdeConnection, SessionChoice, SetupError};
 use daemon::wire::SessionId;
 use daemon::{Address, ResumeState};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::fake::{FakeDaemon, http};
 use crate::person::{capabilities, daemon, options, stand};
 
-async fn attempt(options: Options) -> SetupError {
+async fn attempt(options: ConnectOptions) -> SetupError {
     let (connection, mut events) = IdeConnection::new();
     match connection.connect(options).await {
         Err(ConnectError::Setup(error)) => {
@@ -37,7 +37,7 @@ async fn nobody_there() {
 #[tokio::test]
 async fn a_wrong_or_missing_token() {
     let daemon = daemon().await;
-    let without = Options {
+    let without = ConnectOptions {
         token: None,
         ..options(&daemon)
     };
@@ -80,7 +80,7 @@ async fn another_program_on_the_port() {
 #[tokio::test]
 async fn a_daemon_of_another_folder() {
     let daemon = daemon().await;
-    let elsewhere = || Options {
+    let elsewhere = || ConnectOptions {
         workspace: Some("/home/dev/other".into()),
         ..options(&daemon)
     };
@@ -120,7 +120,7 @@ async fn the_right_folder_however_it_is_written() {
             &capabilities(real.to_str().unwrap()),
         );
         let (connection, _events) = IdeConnection::new();
-        let options = Options {
+        let options = ConnectOptions {
             workspace: Some(written.clone()),
             ..options(&daemon)
         };
@@ -158,7 +158,7 @@ async fn another_protocol_or_too_little_of_ours() {
     stand(&daemon, "GET /capabilities", 200, &newer);
     let error = attempt(options(&daemon)).await;
     assert!(
-        matches!(&error, SetupError::OtherProtocol(it) if it == "v2, v3"),
+        matches!(&error, SetupError::UnsupportedProtocol(it) if it == "v2, v3"),
         "{error}"
     );
     let less = change(
@@ -183,9 +183,9 @@ async fn a_conversation_that_is_gone() {
         epoch: None,
         last_event_id: 7,
     };
-    for conversation in [Conversation::Known(id), Conversation::Resume(state)] {
-        let options = Options {
-            conversation,
+    for conversation in [SessionChoice::Known(id), SessionChoice::Resume(state)] {
+        let options = ConnectOptions {
+            session: conversation,
             ..options(&daemon)
         };
         assert!(matches!(attempt(options).await, SetupError::NoSuchSession));
@@ -207,7 +207,7 @@ async fn what_may_pass_is_not_a_set_up_error() {
     once(&daemon, "POST /session");
     assert!(matches!(
         IdeConnection::new().0.reconnect().await,
-        Err(ConnectError::NoEarlier)
+        Err(ConnectError::NoPreviousConnection)
     ));
-    assert_eq!(Options::default().address, Address::local(4170));
+    assert_eq!(ConnectOptions::default().address, Address::local(4170));
 }

@@ -1,9 +1,9 @@
 //! The test cases of the published adapter, under their own names, with what ours does instead where
 //! it differs on purpose.
 
-use daemon::connection::{CallError, ConnectError, Departure, IdeConnection, IdeEvent};
+use daemon::connection::{CallError, ConnectError, DisconnectReason, IdeConnection, IdeEvent};
 use daemon::wire::{ContentBlock, PromptRequest, StopReason};
-use daemon::{Address, AddressError, Parting, TurnEnd};
+use daemon::{Address, AddressError, DisconnectMode, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{SESSION, chunk, until};
@@ -159,7 +159,10 @@ async fn forwards_cancel_and_model_changes_to_the_daemon_session() {
     };
     assert_eq!(sent.end().await, end);
     // Without a session: nothing to cancel, and nothing to set.
-    connection.disconnect(Parting::KeepRunning).await.unwrap();
+    connection
+        .disconnect(DisconnectMode::KeepRunning)
+        .await
+        .unwrap();
     connection.cancel().await.unwrap();
     assert!(matches!(
         connection.set_model("m").await,
@@ -182,7 +185,7 @@ async fn surfaces_session_died_as_a_disconnect() {
     let reason = disconnected(&mut events).await;
     assert_eq!(
         reason,
-        Departure::Died {
+        DisconnectReason::Died {
             reason: Some("channel_closed".into())
         }
     );
@@ -214,25 +217,43 @@ async fn surfaces_event_stream_failures_and_normal_stream_completion() {
         } else {
             daemon.end_streams();
         }
-        take_until(&mut events, |it| matches!(it, IdeEvent::Interrupted { .. })).await;
-        take_until(&mut events, |it| matches!(it, IdeEvent::Restored)).await;
+        take_until(&mut events, |it| {
+            matches!(it, IdeEvent::ConnectionLost { .. })
+        })
+        .await;
+        take_until(&mut events, |it| matches!(it, IdeEvent::ConnectionRestored)).await;
         daemon.say(text);
         assert_eq!(said(&mut events).await, text);
     }
 }
 
-/// Whoever takes the events may be gone for good; prompts still end and the cursor still moves.
+/// Whoever takes the events may fail, and be gone for good; prompts still end and the cursor still
+/// moves.
 #[tokio::test]
 async fn continues_after_handler_failures_while_advancing_replay_state() {
     let daemon = daemon().await;
-    let (connection, events) = connected(&daemon).await;
-    drop(events);
+    let (connection, mut events) = connected(&daemon).await;
+    let handler = tokio::spawn(async move {
+        let text = said(&mut events).await;
+        panic!("the handler broke at {text:?} (this panic is part of the test)");
+    });
     let sent = connection.send_prompt(&"go".into()).await.unwrap();
-    daemon.emit("session_update", chunk("nobody reads this"));
+    daemon.emit("session_update", chunk("the handler breaks here"));
+    assert!(handler.await.unwrap_err().is_panic());
+    // More than the events that nobody takes may fill.
+    let large = "x".repeat(1 << 20);
+    for _ in 0..12 {
+        daemon.emit("session_update", chunk(&large));
+    }
     daemon.complete();
     assert!(matches!(sent.end().await, TurnEnd::Complete { .. }));
     until("the cursor", || {
-        connection.resume_state().unwrap().last_event_id == 2
+        connection.resume_state().unwrap().last_event_id == 14
     })
     .await;
+    // It is the same connection, and goes on.
+    let sent = connection.send_prompt(&"again".into()).await.unwrap();
+    daemon.complete();
+    assert!(matches!(sent.end().await, TurnEnd::Complete { .. }));
+    assert_eq!(daemon.requests("POST /session").len(), 1);
 }

@@ -1,14 +1,14 @@
 //! The test cases of the published adapter about permissions and questions, under their own names.
 
-use daemon::Parting;
-use daemon::connection::{Answer, CallError, Closing, IdeEvent};
-use daemon::wire::{Outcome, Vote};
+use daemon::DisconnectMode;
+use daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
+use daemon::wire::{PermissionOutcome, VoteResult};
 use serde_json::json;
 
-use crate::fake::until;
+use crate::fake::{SESSION, until};
 use crate::person::{
     asked, cancelled, closed, connected, daemon, id, permission, question, selected, take_until,
-    takes_votes, vote_route, votes,
+    takes_votes, vote_route, votes, waiting,
 };
 
 #[tokio::test]
@@ -18,9 +18,9 @@ async fn responds_to_permission_requests_with_the_selected_option_id() {
     takes_votes(&daemon, "r-1");
     daemon.emit("permission_request", permission("r-1"));
     let request = asked(&mut events).await;
-    let person = async { Some(Answer::Choose("proceed_once".into())) };
+    let person = async { Some(UserAnswer::Choose("proceed_once".into())) };
     let answered = connection.decide(&request.id, person).await.unwrap();
-    assert_eq!(answered.vote, Vote::Taken);
+    assert_eq!(answered.vote, VoteResult::Taken);
     assert_eq!(votes(&daemon, "r-1"), [selected("proceed_once")]);
 }
 
@@ -30,8 +30,8 @@ async fn cancels_permission_requests_by_default_and_for_reject_options() {
     let (connection, mut events) = connected(&daemon).await;
     let answers = [
         None,
-        Some(Answer::Choose("cancel".into())),
-        Some(Answer::Choose("an option of yesterday".into())),
+        Some(UserAnswer::Choose("cancel".into())),
+        Some(UserAnswer::Choose("an option of yesterday".into())),
     ];
     for (n, answer) in answers.into_iter().enumerate() {
         let name = format!("r-{n}");
@@ -42,7 +42,7 @@ async fn cancels_permission_requests_by_default_and_for_reject_options() {
             .decide(&request.id, async { answer })
             .await
             .unwrap();
-        assert_eq!(answered.outcome, Outcome::Cancelled);
+        assert_eq!(answered.outcome, PermissionOutcome::Cancelled);
         assert_eq!(votes(&daemon, &name), [cancelled()]);
     }
 }
@@ -67,7 +67,7 @@ async fn cancels_permission_requests_when_no_option_id_is_preferred() {
     daemon.emit("permission_request", permission("r-1"));
     asked(&mut events).await;
     connection
-        .answer(&id("r-1"), &Answer::Choose(String::new()))
+        .answer(&id("r-1"), &UserAnswer::Choose(String::new()))
         .await
         .unwrap();
     assert_eq!(votes(&daemon, "r-1"), [cancelled()]);
@@ -84,13 +84,16 @@ async fn disconnects_without_waiting_for_an_in_flight_permission_callback() {
         async move { connection.decide(&id("r-1"), std::future::pending()).await }
     });
     tokio::task::yield_now().await;
-    connection.disconnect(Parting::KeepRunning).await.unwrap();
+    connection
+        .disconnect(DisconnectMode::KeepRunning)
+        .await
+        .unwrap();
     assert_eq!(
         closed(&mut events).await,
-        ("r-1".into(), Closing::Disconnected)
+        ("r-1".into(), CloseReason::Disconnected)
     );
     match dialog.await.unwrap() {
-        Ok(answered) => assert_eq!(answered.vote, Vote::Lost),
+        Ok(answered) => assert_eq!(answered.vote, VoteResult::Lost),
         Err(error) => assert!(matches!(error, CallError::NotConnected)),
     }
     assert_eq!(votes(&daemon, "r-1"), [] as [serde_json::Value; 0]);
@@ -109,11 +112,16 @@ async fn ignores_malformed_permission_events() {
     daemon.emit("permission_request", json!({"toolCall": {}, "options": []}));
     daemon.say("still here");
     let taken = take_until(&mut events, |it| matches!(it, IdeEvent::Update { .. })).await;
-    assert!(!taken.iter().any(|it| matches!(it, IdeEvent::Asked(_))));
+    assert!(
+        !taken
+            .iter()
+            .any(|it| matches!(it, IdeEvent::RequestOpened(_)))
+    );
     until("the no", || votes(&daemon, "r-1") == [cancelled()]).await;
 }
 
-/// The request stays open, and can be answered again.
+/// The request stays open, and can be answered again. Only the stream moves the cursor, so whoever
+/// goes on from it after a failed answer is asked again.
 #[tokio::test]
 async fn does_not_advance_replay_state_when_permission_responses_fail() {
     let daemon = daemon().await;
@@ -121,19 +129,45 @@ async fn does_not_advance_replay_state_when_permission_responses_fail() {
     takes_votes(&daemon, "r-1");
     daemon.emit("permission_request", permission("r-1"));
     asked(&mut events).await;
+    let at_the_request = connection.resume_state().unwrap();
+    assert_eq!(at_the_request.last_event_id, 1);
     daemon.refuse_next(&vote_route("r-1"), 500, "", &json!({"error": "oops"}));
-    let failed = connection.answer(&id("r-1"), &Answer::Allow).await;
+    let failed = connection.answer(&id("r-1"), &UserAnswer::Allow).await;
     assert!(matches!(failed, Err(CallError::Daemon(_))));
     assert_eq!(connection.pending().len(), 1);
-    let answered = connection.answer(&id("r-1"), &Answer::Allow).await.unwrap();
-    assert_eq!(answered.vote, Vote::Taken);
+    assert_eq!(connection.resume_state().unwrap(), at_the_request);
+    let answered = connection
+        .answer(&id("r-1"), &UserAnswer::Allow)
+        .await
+        .unwrap();
+    assert_eq!(answered.vote, VoteResult::Taken);
+    assert_eq!(connection.resume_state().unwrap(), at_the_request);
+
+    takes_votes(&daemon, "r-2");
+    daemon.emit("permission_request", permission("r-2"));
+    asked(&mut events).await;
+    daemon.refuse_next(&vote_route("r-2"), 500, "", &json!({"error": "oops"}));
+    let failed = connection.answer(&id("r-2"), &UserAnswer::Allow).await;
+    assert!(matches!(failed, Err(CallError::Daemon(_))));
+    let pending = json!({"requestId": "r-2", "kind": "permission", "options": [{"optionId": "proceed_once", "kind": "allow_once"}]});
+    waiting(&daemon, &json!([pending]));
+    connection.reconnect().await.unwrap();
+    assert_eq!(asked(&mut events).await.id.as_str(), "r-2");
+    let streams = daemon.requests(&format!("GET /session/{SESSION}/events"));
+    let cursor = streams.last().unwrap().headers.get("last-event-id");
+    assert_eq!(cursor.map(String::as_str), Some("2"));
+    let answered = connection
+        .answer(&id("r-2"), &UserAnswer::Allow)
+        .await
+        .unwrap();
+    assert_eq!(answered.vote, VoteResult::Taken);
 }
 
 #[tokio::test]
 async fn forwards_ask_user_question_answers_and_cancels_invalid_selections() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    let replies = Answer::Reply(vec![
+    let replies = UserAnswer::Reply(vec![
         vec!["SQLite".into()],
         vec!["Search".into(), "Export".into()],
     ]);
@@ -141,8 +175,11 @@ async fn forwards_ask_user_question_answers_and_cancels_invalid_selections() {
     good["answers"] = json!({"0": "SQLite", "1": "Search, Export"});
     let cases = [
         (replies, good),
-        (Answer::Choose(String::new()), cancelled()),
-        (Answer::Choose("an option of yesterday".into()), cancelled()),
+        (UserAnswer::Choose(String::new()), cancelled()),
+        (
+            UserAnswer::Choose("an option of yesterday".into()),
+            cancelled(),
+        ),
     ];
     for (n, (answer, vote)) in cases.into_iter().enumerate() {
         let name = format!("q-{n}");

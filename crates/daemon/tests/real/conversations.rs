@@ -1,10 +1,13 @@
 //! Talking: text, thoughts, tools, queues, models, modes, and what the reading routes tell.
 
 use daemon::wire::{
-    ApprovalMode, NewSession, PageRequest, Restore, SessionUpdate, StopReason, TranscriptRequest,
-    TurnState,
+    ApprovalMode, NewSession, PageRequest, RestoreSession, SessionUpdate, StopReason,
+    TranscriptRequest, TurnState,
 };
-use daemon::{Body, DaemonClient, End, Parting, Reason, Session, Token, TurnEnd, Update};
+use daemon::{
+    DaemonClient, DisconnectMode, ErrorReason, EventBody, Session, SessionEndReason, SessionEvent,
+    Token, TurnEnd,
+};
 
 use crate::house::{House, Screen, end_of, settings};
 use crate::model::Reply;
@@ -55,9 +58,9 @@ async fn a_turn_streams_text_and_the_routes_agree_about_it() {
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     let thoughts = screen.seen.iter().any(|it| match it {
-        Update::Event(event) => matches!(
+        SessionEvent::Event(event) => matches!(
             event.body(),
-            Body::SessionUpdate(SessionUpdate::AgentThought(_))
+            EventBody::SessionUpdate(SessionUpdate::AgentThought(_))
         ),
         _ => false,
     });
@@ -88,7 +91,7 @@ async fn a_turn_streams_text_and_the_routes_agree_about_it() {
         transcript
             .events
             .iter()
-            .all(|it| !matches!(it.body(), Body::Malformed(_) | Body::Unknown))
+            .all(|it| !matches!(it.body(), EventBody::Malformed(_) | EventBody::Unknown))
     );
     session.set_display_name("a title").await.unwrap();
     session.heartbeat().await.unwrap();
@@ -109,11 +112,11 @@ async fn a_turn_streams_text_and_the_routes_agree_about_it() {
 
 /// Leaving keeps the session, loading brings it back whole, closing ends it.
 async fn leave_and_come_back(house: &House, session: &Session, expected: &str) {
-    session.leave(Parting::KeepRunning).await.unwrap();
+    session.leave(DisconnectMode::KeepRunning).await.unwrap();
     let (again, mut updates) = Session::load(
         house.client(),
         session.id(),
-        &Restore::default(),
+        &RestoreSession::default(),
         settings(),
     )
     .await
@@ -124,10 +127,13 @@ async fn leave_and_come_back(house: &House, session: &Session, expected: &str) {
     assert!(again.close().await.unwrap());
     let end = screen
         .watch(&mut updates, "the end", |_, it| {
-            matches!(it, Update::Ended(_))
+            matches!(it, SessionEvent::Ended(_))
         })
         .await;
-    assert!(matches!(end, Update::Ended(End::Closed { .. })), "{end:?}");
+    assert!(
+        matches!(end, SessionEvent::Ended(SessionEndReason::Closed { .. })),
+        "{end:?}"
+    );
     assert!(!again.close().await.unwrap());
 }
 
@@ -153,8 +159,8 @@ async fn prompts_queue_and_can_be_cancelled_or_taken_back() {
         queued.push(session.prompt(&"please NEXT".into()).await.unwrap());
     }
     let full = session.prompt(&"one too many".into()).await.unwrap_err();
-    assert_eq!(full.reason(), Some(Reason::QueueFull));
-    assert!(full.refusal().unwrap().retry_after.is_some());
+    assert_eq!(full.reason(), Some(ErrorReason::QueueFull));
+    assert!(full.response().unwrap().retry_after.is_some());
     assert_eq!(session.pending_prompts().await.unwrap().len(), 5);
     let removed = queued.pop().unwrap();
     assert!(
@@ -189,7 +195,7 @@ async fn models_modes_failures_and_set_up_errors() {
     screen.event(&mut updates, "model_switched").await;
     let unknown = session.set_model("no-such-model").await.unwrap_err();
     assert_eq!(
-        unknown.refusal().unwrap().code.as_ref().unwrap().number(),
+        unknown.response().unwrap().code.as_ref().unwrap().number(),
         Some(-32603)
     );
     screen.event(&mut updates, "model_switch_failed").await;
@@ -199,12 +205,14 @@ async fn models_modes_failures_and_set_up_errors() {
         .unwrap();
     assert_eq!(set.mode, ApprovalMode::Plan);
     let event = screen.event(&mut updates, "approval_mode_changed").await;
-    assert!(matches!(event.body(), Body::ApprovalModeChanged(it) if it.next == ApprovalMode::Plan));
+    assert!(
+        matches!(event.body(), EventBody::ApprovalModeChanged(it) if it.next == ApprovalMode::Plan)
+    );
     let wrong = session
         .set_approval_mode(&ApprovalMode::Other("zzz".into()), false)
         .await
         .unwrap_err();
-    assert_eq!(wrong.reason(), Some(Reason::BadRequest));
+    assert_eq!(wrong.reason(), Some(ErrorReason::BadRequest));
 
     let turn = session.prompt(&"please FAIL".into()).await.unwrap();
     assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
@@ -212,16 +220,16 @@ async fn models_modes_failures_and_set_up_errors() {
         .prompt(&daemon::wire::PromptRequest::new(Vec::new()))
         .await
         .unwrap_err();
-    assert_eq!(empty.reason(), Some(Reason::BadRequest));
+    assert_eq!(empty.reason(), Some(ErrorReason::BadRequest));
 
     let elsewhere = NewSession {
         cwd: Some("/".into()),
         ..NewSession::default()
     };
     let mismatch = house.client().create_session(&elsewhere).await.unwrap_err();
-    assert_eq!(mismatch.reason(), Some(Reason::WorkspaceMismatch));
+    assert_eq!(mismatch.reason(), Some(ErrorReason::WorkspaceMismatch));
     let bound = mismatch
-        .refusal()
+        .response()
         .unwrap()
         .field("boundWorkspace")
         .unwrap()
@@ -232,7 +240,7 @@ async fn models_modes_failures_and_set_up_errors() {
         Some(Token::new("wrong").unwrap()),
     );
     let refused = stranger.capabilities().await.unwrap_err();
-    assert_eq!(refused.reason(), Some(Reason::Unauthorized));
+    assert_eq!(refused.reason(), Some(ErrorReason::Unauthorized));
     let named: daemon::Address = format!("http://localhost:{}", house.port).parse().unwrap();
     house.client_at(named).capabilities().await.unwrap();
 }

@@ -1,10 +1,11 @@
 //! Several people in one conversation, under each rule of whose vote counts.
 
 use daemon::connection::{
-    Answer, Answered, Closing, Conversation, IdeConnection, IdeEvent, IdeEvents, Options,
+    AnswerOutcome, CloseReason, ConnectOptions, IdeConnection, IdeEvent, IdeEvents, SessionChoice,
+    UserAnswer,
 };
-use daemon::wire::{Outcome, PermissionPolicy, Vote};
-use daemon::{DaemonError, Reason};
+use daemon::wire::{PermissionOutcome, PermissionPolicy, VoteResult};
+use daemon::{DaemonError, ErrorReason};
 use serde_json::json;
 
 use crate::house::House;
@@ -24,8 +25,8 @@ impl Crowd {
         let house = House::with(&[], &settings).await?;
         let first = connected(&house).await;
         let (connection, events) = IdeConnection::new();
-        let same = Options {
-            conversation: Conversation::Known(first.0.session().unwrap()),
+        let same = ConnectOptions {
+            session: SessionChoice::Known(first.0.session().unwrap()),
             ..options(&house)
         };
         let told = connection.connect(same).await.unwrap();
@@ -47,8 +48,9 @@ impl Crowd {
     }
 }
 
-fn taken(answered: &Answered) -> bool {
-    answered.vote == Vote::Taken && matches!(answered.outcome, Outcome::Selected { .. })
+fn taken(answered: &AnswerOutcome) -> bool {
+    answered.vote == VoteResult::Taken
+        && matches!(answered.outcome, PermissionOutcome::Selected { .. })
 }
 
 #[tokio::test]
@@ -59,17 +61,24 @@ async fn only_who_prompted_may_vote_if_one_is_designated() {
     let (mine, others) = (&mut crowd.first, &mut crowd.second);
     mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
     let request = asked(&mut others.1).await;
-    let refused = others.0.answer(&request.id, &Answer::Allow).await;
+    let refused = others.0.answer(&request.id, &UserAnswer::Allow).await;
     let reason = match &refused {
         Err(daemon::connection::CallError::Daemon(error)) => DaemonError::reason(error),
         _ => None,
     };
-    assert_eq!(reason, Some(Reason::VoteForbidden), "{refused:?}");
+    assert_eq!(reason, Some(ErrorReason::VoteForbidden), "{refused:?}");
     let request = asked(&mut mine.1).await;
-    let answered = mine.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    let answered = mine
+        .0
+        .answer(&request.id, &UserAnswer::Allow)
+        .await
+        .unwrap();
     assert!(taken(&answered), "{answered:?}");
-    assert!(matches!(closed(&mut mine.1).await, Closing::Mine(_)));
-    assert!(matches!(closed(&mut others.1).await, Closing::Elsewhere(_)));
+    assert!(matches!(closed(&mut mine.1).await, CloseReason::Mine(_)));
+    assert!(matches!(
+        closed(&mut others.1).await,
+        CloseReason::Elsewhere(_)
+    ));
     first(&mut mine.1, "the end of the turn", ended).await;
     assert!(crowd.is_made());
 }
@@ -83,7 +92,11 @@ async fn all_have_to_agree_if_there_must_be_a_consensus() {
     mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
     let request = asked(&mut mine.1).await;
     asked(&mut others.1).await;
-    let answered = mine.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    let answered = mine
+        .0
+        .answer(&request.id, &UserAnswer::Allow)
+        .await
+        .unwrap();
     assert!(taken(&answered), "{answered:?}");
     let counted = |event: &IdeEvent| match event {
         IdeEvent::VoteCounted {
@@ -97,7 +110,11 @@ async fn all_have_to_agree_if_there_must_be_a_consensus() {
         !others.0.pending().is_empty(),
         "it is still open for others"
     );
-    let answered = others.0.answer(&request.id, &Answer::Allow).await.unwrap();
+    let answered = others
+        .0
+        .answer(&request.id, &UserAnswer::Allow)
+        .await
+        .unwrap();
     assert!(taken(&answered), "{answered:?}");
     closed(&mut mine.1).await;
     closed(&mut others.1).await;

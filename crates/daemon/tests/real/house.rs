@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
 use daemon::{
-    Address, Backoff, Body, DaemonClient, Jitter, Reason, Session, Settings, Token, Turn, TurnEnd,
-    Update, Updates,
+    Address, Backoff, DaemonClient, ErrorReason, EventBody, Jitter, Session, SessionEvent,
+    SessionEvents, SessionSettings, Token, Turn, TurnEnd,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ impl House {
             loop {
                 match client.create_session(&thread()).await {
                     Ok(opened) => return client.close_session(&opened.session_id, None).await,
-                    Err(error) if error.reason().is_some_and(Reason::is_temporary) => {}
+                    Err(error) if error.reason().is_some_and(ErrorReason::is_temporary) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -116,11 +116,11 @@ impl House {
     }
 
     /// A session of its own, in which the agent asks before it acts.
-    pub(crate) async fn session(&self) -> (Session, Updates) {
+    pub(crate) async fn session(&self) -> (Session, SessionEvents) {
         self.session_by(self.client()).await
     }
 
-    pub(crate) async fn session_by(&self, client: DaemonClient) -> (Session, Updates) {
+    pub(crate) async fn session_by(&self, client: DaemonClient) -> (Session, SessionEvents) {
         Session::open(client, &thread(), settings()).await.unwrap()
     }
 
@@ -250,15 +250,15 @@ pub(crate) fn thread() -> NewSession {
     }
 }
 
-pub(crate) fn settings() -> Settings {
-    Settings {
+pub(crate) fn settings() -> SessionSettings {
+    SessionSettings {
         backoff: Backoff {
             first: Duration::from_millis(20),
             longest: Duration::from_millis(200),
             jitter: Jitter::system(),
         },
         give_up_after: PATIENCE,
-        ..Settings::default()
+        ..SessionSettings::default()
     }
 }
 
@@ -267,17 +267,17 @@ pub(crate) fn settings() -> Settings {
 pub(crate) struct Screen {
     /// What the agent said, from the last history on.
     pub(crate) text: String,
-    pub(crate) seen: Vec<Update>,
+    pub(crate) seen: Vec<SessionEvent>,
 }
 
 impl Screen {
     /// Takes updates until one fits. Each may take its time: a large turn on a busy machine does.
     pub(crate) async fn watch(
         &mut self,
-        updates: &mut Updates,
+        updates: &mut SessionEvents,
         what: &str,
-        fits: impl Fn(&Screen, &Update) -> bool,
-    ) -> Update {
+        fits: impl Fn(&Screen, &SessionEvent) -> bool,
+    ) -> SessionEvent {
         loop {
             let Ok(update) = tokio::time::timeout(PATIENCE, updates.next()).await else {
                 let last = self.seen.iter().rev().take(20).collect::<Vec<_>>();
@@ -285,10 +285,10 @@ impl Screen {
             };
             let update = update.expect("the session is not over");
             match &update {
-                Update::History(history) => {
+                SessionEvent::History(history) => {
                     self.text = history.events.iter().map(said).collect();
                 }
-                Update::Event(event) => self.text += &said(event),
+                SessionEvent::Event(event) => self.text += &said(event),
                 _ => {}
             }
             self.seen.push(update.clone());
@@ -299,24 +299,29 @@ impl Screen {
     }
 
     /// Waits for an event of this type.
-    pub(crate) async fn event(&mut self, updates: &mut Updates, kind: &str) -> daemon::Event {
+    pub(crate) async fn event(
+        &mut self,
+        updates: &mut SessionEvents,
+        kind: &str,
+    ) -> daemon::DaemonEvent {
         match self
             .watch(updates, kind, |_, update| is(update, kind))
             .await
         {
-            Update::Event(event) => event,
+            SessionEvent::Event(event) => event,
             other => panic!("{other:?}"),
         }
     }
 }
 
-pub(crate) fn is(update: &Update, kind: &str) -> bool {
-    matches!(update, Update::Event(event) if event.kind() == kind)
+pub(crate) fn is(update: &SessionEvent, kind: &str) -> bool {
+    matches!(update, SessionEvent::Event(event) if event.kind() == kind)
 }
 
-fn said(event: &daemon::Event) -> String {
+/// What the agent says in an event.
+pub(crate) fn said(event: &daemon::DaemonEvent) -> String {
     match event.body() {
-        Body::SessionUpdate(SessionUpdate::AgentMessage(chunk)) => chunk.text().to_owned(),
+        EventBody::SessionUpdate(SessionUpdate::AgentMessage(chunk)) => chunk.text().to_owned(),
         _ => String::new(),
     }
 }

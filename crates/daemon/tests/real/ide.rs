@@ -3,10 +3,11 @@
 use std::fs;
 
 use daemon::connection::{
-    Answer, Closing, Conversation, Departure, IdeConnection, IdeEvent, IdeEvents, Options, Request,
+    CloseReason, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, IdeEvents,
+    InteractionRequest, SessionChoice, UserAnswer,
 };
-use daemon::wire::{ApprovalMode, Outcome, SessionUpdate, Vote};
-use daemon::{Address, Parting, Token, TurnEnd};
+use daemon::wire::{ApprovalMode, PermissionOutcome, SessionUpdate, VoteResult};
+use daemon::{Address, DisconnectMode, Token, TurnEnd};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -14,15 +15,15 @@ use crate::conversations::complete;
 use crate::house::{House, PATIENCE, TOKEN, settings};
 use crate::model::Reply;
 
-pub(crate) fn options(house: &House) -> Options {
-    Options {
+pub(crate) fn options(house: &House) -> ConnectOptions {
+    ConnectOptions {
         address: Address::local(house.port),
         token: Token::new(TOKEN).ok(),
         workspace: Some(house.workspace()),
-        conversation: Conversation::New,
+        session: SessionChoice::New,
         approval_mode: Some(ApprovalMode::Default),
         settings: settings(),
-        ..Options::default()
+        ..ConnectOptions::default()
     }
 }
 
@@ -51,17 +52,17 @@ pub(crate) async fn first<T>(
     picked.unwrap_or_else(|_| panic!("waited in vain for {what}; seen: {seen:#?}"))
 }
 
-pub(crate) async fn asked(events: &mut IdeEvents) -> Request {
+pub(crate) async fn asked(events: &mut IdeEvents) -> InteractionRequest {
     let pick = |event: &IdeEvent| match event {
-        IdeEvent::Asked(request) => Some((**request).clone()),
+        IdeEvent::RequestOpened(request) => Some((**request).clone()),
         _ => None,
     };
     first(events, "a request", pick).await
 }
 
-pub(crate) async fn closed(events: &mut IdeEvents) -> Closing {
+pub(crate) async fn closed(events: &mut IdeEvents) -> CloseReason {
     let pick = |event: &IdeEvent| match event {
-        IdeEvent::Closed { how, .. } => Some(how.clone()),
+        IdeEvent::RequestClosed { reason, .. } => Some(reason.clone()),
         _ => None,
     };
     first(events, "the end of a request", pick).await
@@ -120,20 +121,20 @@ async fn a_person_talks_allows_refuses_and_answers() {
     connection.send_prompt(&"WRITE".into()).await.unwrap();
     let request = asked(&mut events).await;
     assert_eq!(request.content[0].as_diff().unwrap().new_text, "made\n");
-    let person = async { Some(Answer::Decline) };
+    let person = async { Some(UserAnswer::Decline) };
     let answered = connection.decide(&request.id, person).await.unwrap();
-    assert_eq!(answered.outcome, Outcome::Cancelled);
-    assert!(matches!(closed(&mut events).await, Closing::Mine(_)));
+    assert_eq!(answered.outcome, PermissionOutcome::Cancelled);
+    assert!(matches!(closed(&mut events).await, CloseReason::Mine(_)));
     assert_eq!(turn(&mut events).await.1, complete());
     assert!(!file.exists());
 
     connection.send_prompt(&"WRITE".into()).await.unwrap();
     let request = asked(&mut events).await;
     let answered = connection
-        .answer(&request.id, &Answer::Allow)
+        .answer(&request.id, &UserAnswer::Allow)
         .await
         .unwrap();
-    assert_eq!(answered.vote, Vote::Taken);
+    assert_eq!(answered.vote, VoteResult::Taken);
     assert_eq!(turn(&mut events).await, ("written".into(), complete()));
     assert_eq!(fs::read_to_string(&file).unwrap(), "made\n");
 
@@ -145,7 +146,7 @@ async fn a_person_talks_allows_refuses_and_answers() {
         vec!["Search".into(), "Export".into()],
     ];
     connection
-        .answer(&request.id, &Answer::Reply(reply))
+        .answer(&request.id, &UserAnswer::Reply(reply))
         .await
         .unwrap();
     let taken = |event: &IdeEvent| match event {
@@ -176,34 +177,45 @@ async fn two_people_in_one_conversation() {
     let request = asked(&mut events).await;
     // The second one comes while the request waits, and finds it.
     let (two, mut others) = IdeConnection::new();
-    let same = Options {
-        conversation: Conversation::Known(one.session().unwrap()),
+    let same = ConnectOptions {
+        session: SessionChoice::Known(one.session().unwrap()),
         approval_mode: None,
         ..options(&house)
     };
     two.connect(same).await.unwrap();
     assert_eq!(asked(&mut others).await.id, request.id);
     let (a, b) = tokio::join!(
-        one.answer(&request.id, &Answer::Allow),
-        two.answer(&request.id, &Answer::Allow)
+        one.answer(&request.id, &UserAnswer::Allow),
+        two.answer(&request.id, &UserAnswer::Allow)
     );
     let votes = [a.unwrap().vote, b.unwrap().vote];
     assert_eq!(
-        votes.iter().filter(|it| **it == Vote::Taken).count(),
+        votes.iter().filter(|it| **it == VoteResult::Taken).count(),
         1,
         "{votes:?}"
     );
+    // It is closed for both: by the one whose vote was taken, and behind the other one's back.
     let ways = [closed(&mut events).await, closed(&mut others).await];
-    assert!(
-        ways.iter()
-            .filter(|it| matches!(it, Closing::Mine(_)))
-            .count()
-            <= 1,
-        "{ways:?}"
-    );
+    for (vote, way) in votes.iter().zip(&ways) {
+        if *vote == VoteResult::Taken {
+            assert!(
+                matches!(
+                    way,
+                    CloseReason::Mine(Some(PermissionOutcome::Selected { .. }))
+                ),
+                "{ways:?}"
+            );
+        } else {
+            assert!(
+                matches!(way, CloseReason::Elsewhere(_) | CloseReason::Gone),
+                "{ways:?}"
+            );
+        }
+    }
     assert_eq!(turn(&mut events).await.1, complete());
     assert_eq!(turn(&mut others).await.1, complete());
-    two.disconnect(Parting::Detach).await.unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x");
+    two.disconnect(DisconnectMode::Detach).await.unwrap();
 }
 
 #[tokio::test]
@@ -226,11 +238,11 @@ async fn a_daemon_that_is_killed_and_started_again() {
     };
     first(&mut events, "the beginning", begun).await;
     house.end(Signal::KILL).await;
-    let away = |event: &IdeEvent| matches!(event, IdeEvent::Interrupted { .. }).then_some(());
+    let away = |event: &IdeEvent| matches!(event, IdeEvent::ConnectionLost { .. }).then_some(());
     first(&mut events, "the interruption", away).await;
     house.start_again().await;
     drop(say);
-    let over = |event: &IdeEvent| matches!(event, IdeEvent::StartOver { .. }).then_some(());
+    let over = |event: &IdeEvent| matches!(event, IdeEvent::HistoryLoaded { .. }).then_some(());
     first(&mut events, "the conversation", over).await;
     let end = tokio::time::timeout(PATIENCE, sent.end()).await.unwrap();
     assert!(
@@ -249,7 +261,7 @@ async fn a_daemon_that_is_killed_and_started_again() {
     };
     let reason = first(&mut events, "the end", gone).await;
     assert!(
-        matches!(reason, Departure::Died { .. }) && reason.can_reconnect(),
+        matches!(reason, DisconnectReason::Died { .. }) && reason.can_reconnect(),
         "{reason:?}"
     );
     house.start_again().await;

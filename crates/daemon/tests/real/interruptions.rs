@@ -2,7 +2,7 @@
 
 use daemon::client::Subscription;
 use daemon::wire::Epoch;
-use daemon::{DaemonError, HistoryCause, Reason, ResumeState, Session, Update};
+use daemon::{DaemonError, ErrorReason, HistoryCause, ResumeState, Session, SessionEvent};
 
 use crate::conversations::complete;
 use crate::house::{House, Screen, end_of, settings};
@@ -93,11 +93,11 @@ async fn old_and_foreign_cursors_lead_to_the_history() {
             .unwrap();
         let (session, mut updates) = resumed;
         let mut screen = Screen::default();
-        let caught_up = |screen: &Screen, update: &Update| {
+        let caught_up = |screen: &Screen, update: &SessionEvent| {
             let found = screen
                 .seen
                 .iter()
-                .filter(|it| matches!(it, Update::History(_)))
+                .filter(|it| matches!(it, SessionEvent::History(_)))
                 .count();
             crate::house::is(update, "replay_complete") && found == histories
         };
@@ -143,10 +143,10 @@ async fn a_ring_that_is_too_small_leads_to_the_history() {
     let mut screen = Screen::default();
     let update = screen
         .watch(&mut updates, "the history", |_, it| {
-            matches!(it, Update::History(_))
+            matches!(it, SessionEvent::History(_))
         })
         .await;
-    assert!(matches!(update, Update::History(it) if it.cause == HistoryCause::Resync));
+    assert!(matches!(update, SessionEvent::History(it) if it.cause == HistoryCause::Resync));
     screen.event(&mut updates, "replay_complete").await;
     assert_eq!(screen.text, pieces.concat());
     assert_eq!(late.counters().histories, 1);
@@ -170,6 +170,6 @@ async fn a_session_has_room_for_so_many_streams() {
         }
         assert!(streams.len() < 100);
     };
-    assert_eq!(refused.reason(), Some(Reason::SubscriberLimit));
-    assert!(refused.refusal().unwrap().retry_after.is_some());
+    assert_eq!(refused.reason(), Some(ErrorReason::SubscriberLimit));
+    assert!(refused.response().unwrap().retry_after.is_some());
 }

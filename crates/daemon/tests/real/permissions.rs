@@ -2,29 +2,31 @@
 
 use std::fs;
 
-use daemon::wire::{Ballot, OptionKind, PermissionRequest, Restore, StopReason, Vote};
-use daemon::{Body, Session, TurnEnd, Updates};
+use daemon::wire::{
+    OptionKind, PermissionRequest, PermissionVote, RestoreSession, StopReason, VoteResult,
+};
+use daemon::{EventBody, Session, SessionEvents, TurnEnd};
 use serde_json::json;
 
 use crate::conversations::complete;
 use crate::house::{House, Screen, end_of, settings};
 use crate::model::Reply;
 
-async fn asked(screen: &mut Screen, updates: &mut Updates) -> PermissionRequest {
+async fn asked(screen: &mut Screen, updates: &mut SessionEvents) -> PermissionRequest {
     let event = screen.event(updates, "permission_request").await;
     match event.body() {
-        Body::PermissionRequest(request) => request,
+        EventBody::PermissionRequest(request) => request,
         other => panic!("{other:?}"),
     }
 }
 
-fn choice(request: &PermissionRequest, kind: &OptionKind) -> Ballot {
+fn choice(request: &PermissionRequest, kind: &OptionKind) -> PermissionVote {
     let option = request
         .options
         .iter()
         .find(|it| it.kind.as_ref() == Some(kind))
         .unwrap();
-    Ballot::select(&option.option_id)
+    PermissionVote::select(&option.option_id)
 }
 
 #[tokio::test]
@@ -56,7 +58,7 @@ async fn leave_is_asked_for_given_refused_and_withdrawn() {
     let refusal = choice(&request, &OptionKind::RejectOnce);
     assert_eq!(
         session.vote(&request.request_id, &refusal).await.unwrap(),
-        Vote::Taken
+        VoteResult::Taken
     );
     assert_eq!(end_of(turn).await, complete());
     assert!(!file.exists());
@@ -70,29 +72,32 @@ async fn leave_is_asked_for_given_refused_and_withdrawn() {
     assert_eq!(end_of(turn).await, cancelled);
     assert_eq!(
         session
-            .vote(&request.request_id, &Ballot::cancel())
+            .vote(&request.request_id, &PermissionVote::cancel())
             .await
             .unwrap(),
-        Vote::Lost
+        VoteResult::Lost
     );
 
     let turn = session.prompt(&"and again WRITE".into()).await.unwrap();
     let request = asked(&mut screen, &mut updates).await;
     let unknown = session
-        .vote(&request.request_id, &Ballot::select("no-such-option"))
+        .vote(
+            &request.request_id,
+            &PermissionVote::select("no-such-option"),
+        )
         .await;
     assert!(unknown.is_err());
     let leave = choice(&request, &OptionKind::AllowOnce);
     assert_eq!(
         session.vote(&request.request_id, &leave).await.unwrap(),
-        Vote::Taken
+        VoteResult::Taken
     );
     assert_eq!(end_of(turn).await, complete());
     assert_eq!(fs::read_to_string(&file).unwrap(), "made\n");
     // Answering twice is no error.
     assert_eq!(
         session.vote(&request.request_id, &leave).await.unwrap(),
-        Vote::Lost
+        VoteResult::Lost
     );
 }
 
@@ -123,10 +128,11 @@ async fn questions_are_answered_in_order() {
         .iter()
         .find(|it| it.kind == Some(OptionKind::AllowOnce))
         .unwrap();
-    let ballot = Ballot::answer(&option.option_id, ["B".into(), "C, something else".into()]);
+    let ballot =
+        PermissionVote::answer(&option.option_id, ["B".into(), "C, something else".into()]);
     assert_eq!(
         session.vote(&request.request_id, &ballot).await.unwrap(),
-        Vote::Taken
+        VoteResult::Taken
     );
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
@@ -146,7 +152,7 @@ async fn two_clients_see_the_same_and_one_vote_counts() {
     let write = Reply::call("write_file", json!({"file_path": file, "content": "x"}));
     house.model.on("RACE", vec![write, Reply::text("done")]);
     let (first, mut first_updates) = house.session().await;
-    let restore = Restore::default();
+    let restore = RestoreSession::default();
     let load = Session::load(house.client(), first.id(), &restore, settings());
     let (second, mut second_updates) = load.await.unwrap();
     assert_ne!(first.client_id(), second.client_id());
@@ -164,8 +170,8 @@ async fn two_clients_see_the_same_and_one_vote_counts() {
         second.vote(&same.request_id, &no)
     );
     let mut votes = [votes.0.unwrap(), votes.1.unwrap()];
-    votes.sort_by_key(|vote| *vote == Vote::Lost);
-    assert_eq!(votes, [Vote::Taken, Vote::Lost]);
+    votes.sort_by_key(|vote| *vote == VoteResult::Lost);
+    assert_eq!(votes, [VoteResult::Taken, VoteResult::Lost]);
     assert_eq!(end_of(turn).await, complete());
     for (screen, updates) in [
         (&mut left, &mut first_updates),
@@ -174,6 +180,6 @@ async fn two_clients_see_the_same_and_one_vote_counts() {
         screen.event(updates, "permission_resolved").await;
         screen.event(updates, "turn_complete").await;
     }
-    second.leave(daemon::Parting::Detach).await.unwrap();
+    second.leave(daemon::DisconnectMode::Detach).await.unwrap();
     assert_eq!(first.status().await.unwrap().client_count, Some(1));
 }

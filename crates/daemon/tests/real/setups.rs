@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use daemon::connection::{ConnectError, IdeConnection, IdeEvent, Options, SetupError};
-use daemon::managed::{Launch, ManagedDaemon};
-use daemon::sanitiser::{Limits, Sanitiser};
+use conversation::backend::daemon::Translator;
+use daemon::connection::{ConnectError, ConnectOptions, IdeConnection, IdeEvent, SetupError};
+use daemon::managed::{LaunchOptions, ManagedDaemon};
+use daemon::sanitiser::{Sanitiser, TextLimits};
 use daemon::wire::ApprovalMode;
 use daemon::{Address, Token};
 use rustix::process::{Pid, Signal, kill_process};
@@ -37,16 +38,18 @@ async fn models_modes_and_what_a_page_sees_of_it() {
         .await
         .unwrap();
     let address = Address::local(house.port);
-    let sanitiser = Sanitiser::new(Limits::default()).hiding(Token::new(TOKEN).ok(), &address);
-    let sanitiser = std::cell::RefCell::new(sanitiser);
+    let sanitiser = Sanitiser::new(TextLimits::default()).hiding(Token::new(TOKEN).ok(), &address);
+    let translator = std::cell::RefCell::new(Translator::new(sanitiser));
     let told = std::cell::RefCell::new(Vec::new());
     let mode = |event: &IdeEvent| {
         told.borrow_mut()
-            .extend(sanitiser.borrow_mut().sanitise(event));
+            .extend(translator.borrow_mut().translate(event));
         matches!(event, IdeEvent::ModeChanged { mode } if *mode == ApprovalMode::Plan).then_some(())
     };
     first(&mut events, "the mode", mode).await;
-    let text = serde_json::to_string(&told.into_inner()).unwrap();
+    let told = told.into_inner();
+    let told: Vec<_> = told.iter().filter_map(wire::conversation::event).collect();
+    let text = serde_json::to_string(&told).unwrap();
     assert!(
         text.contains("fake-model-2") && text.contains("plan"),
         "{text}"
@@ -71,7 +74,7 @@ async fn what_is_set_up_wrongly_is_told_with_a_hint() {
         return;
     };
     let (connection, _events) = IdeConnection::new();
-    let elsewhere = Options {
+    let elsewhere = ConnectOptions {
         workspace: Some("/".into()),
         ..options(&house)
     };
@@ -80,7 +83,7 @@ async fn what_is_set_up_wrongly_is_told_with_a_hint() {
         matches!(&error, ConnectError::Setup(SetupError::WrongFolder { .. })),
         "{error:?}"
     );
-    let stranger = Options {
+    let stranger = ConnectOptions {
         token: Token::new("wrong").ok(),
         ..options(&house)
     };
@@ -89,7 +92,7 @@ async fn what_is_set_up_wrongly_is_told_with_a_hint() {
         matches!(&error, ConnectError::Setup(SetupError::Unauthorized)),
         "{error:?}"
     );
-    let model = Options {
+    let model = ConnectOptions {
         address: Address::local(house.model.port),
         ..options(&house)
     };
@@ -108,11 +111,11 @@ async fn a_daemon_of_ones_own() {
     fs::create_dir_all(&home).unwrap();
     fs::create_dir_all(&workspace).unwrap();
     let path = format!("{}:/usr/bin:/bin", clients.commands().display());
-    let launch = Launch {
+    let launch = LaunchOptions {
         program: clients.commands().join("qwen"),
         environment: vec![("PATH".into(), path.into()), ("HOME".into(), home.into())],
         clean_environment: true,
-        ..Launch::new(&workspace)
+        ..LaunchOptions::new(&workspace)
     };
     let daemon = ManagedDaemon::start(launch.clone()).await.unwrap();
     let capabilities = daemon.client().capabilities().await.unwrap();
@@ -122,9 +125,9 @@ async fn a_daemon_of_ones_own() {
     let arguments = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
     assert!(!arguments.contains(daemon.token().expose()));
     let (connection, _events) = IdeConnection::new();
-    let anonymous = Options {
+    let anonymous = ConnectOptions {
         address: daemon.address().clone(),
-        ..Options::default()
+        ..ConnectOptions::default()
     };
     let refused = connection.connect(anonymous.clone()).await;
     assert!(
@@ -132,7 +135,7 @@ async fn a_daemon_of_ones_own() {
         "{refused:?}"
     );
     // There is no model in this home.
-    let known = Options {
+    let known = ConnectOptions {
         token: Some(daemon.token().clone()),
         ..anonymous
     };
@@ -145,10 +148,10 @@ async fn a_daemon_of_ones_own() {
         "{refused:?}"
     );
     let death = daemon.stop().await;
-    assert!(death.asked_for, "{death:?}");
+    assert!(death.requested, "{death:?}");
     // One that dies by itself is reported.
     let daemon = ManagedDaemon::start(launch).await.unwrap();
     let pid = Pid::from_raw(i32::try_from(daemon.pid().unwrap()).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
-    assert!(!daemon.died().await.asked_for);
+    assert!(!daemon.exited().await.requested);
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use daemon::client::{Cursor, Signal, Subscription};
+use daemon::DaemonError;
+use daemon::client::{EventCursor, StreamItem, Subscription};
 use daemon::connection::IdeEvent;
 use daemon::wire::SessionUpdate;
 use serde_json::json;
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE, Screen, end_of};
+use crate::house::{House, PATIENCE, Screen, end_of, said};
 use crate::ide::{asked, connected, first};
 use crate::model::Reply;
 
@@ -26,8 +27,8 @@ async fn a_quiet_stream_shows_that_it_lives() {
     // It is told every 15 seconds. The list of commands may still be on its way before.
     loop {
         match stream.next(PATIENCE).await.unwrap() {
-            Some(Signal::Heartbeat) => return,
-            Some(Signal::Event(_)) => {}
+            Some(StreamItem::Heartbeat) => return,
+            Some(StreamItem::Event(_)) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -42,7 +43,7 @@ async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
     house.model.on("FLOOD", vec![held]);
     let (session, mut updates) = house.session().await;
     let stalled = Subscription {
-        cursor: Some(Cursor::default()),
+        cursor: Some(EventCursor::default()),
         max_queued: Some(16),
         ..Subscription::default()
     };
@@ -70,14 +71,25 @@ async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
     screen.event(&mut updates, "turn_complete").await;
     assert_eq!(end_of(turn).await, complete());
     assert!(screen.text == text, "{} bytes", screen.text.len());
-    // What it gets is only the beginning, and then the end of the line.
-    let mut ends = 0;
-    while let Ok(Some(signal)) = stalled.next(PATIENCE).await {
-        if let Signal::Event(event) = signal {
-            ends += usize::from(event.kind() == "turn_complete");
+    // What it gets is only the beginning, and then the end of the line: silence would not be one.
+    let mut got = String::new();
+    let cut = loop {
+        match stalled.next(PATIENCE).await {
+            Ok(Some(StreamItem::Event(event))) => {
+                assert_ne!(event.kind(), "turn_complete");
+                got += &said(&event);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => break None,
+            Err(error) => break Some(error),
         }
-    }
-    assert_eq!(ends, 0);
+    };
+    assert!(
+        matches!(cut, None | Some(DaemonError::ConnectionLost { .. })),
+        "{cut:?}"
+    );
+    assert!(!got.is_empty() && got.len() < text.len(), "{}", got.len());
+    assert!(text.starts_with(&got), "{} bytes", got.len());
 }
 
 #[tokio::test]
@@ -96,7 +108,7 @@ async fn a_background_agent_goes_on_after_the_turn() {
         .await
         .unwrap();
     let request = asked(&mut events).await;
-    let yes = daemon::connection::Answer::Allow;
+    let yes = daemon::connection::UserAnswer::Allow;
     connection.answer(&request.id, &yes).await.unwrap();
     let prompt = sent.id().cloned();
     assert_eq!(sent.end().await, complete());
@@ -144,7 +156,7 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
     drop((session, updates));
     house.end(rustix::process::Signal::TERM).await;
     house.start_elsewhere().await;
-    let settings = daemon::Settings {
+    let settings = daemon::SessionSettings {
         give_up_after: Duration::from_mins(3),
         ..crate::house::settings()
     };
@@ -153,10 +165,10 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
         .await
         .unwrap();
     let mut screen = Screen::default();
-    let history = |screen: &Screen, _: &daemon::Update| screen.text == "said before";
+    let history = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said before";
     screen.watch(&mut updates, "the history", history).await;
     let turn = session.prompt(&"AFTER".into()).await.unwrap();
     assert_eq!(end_of(turn).await, complete());
-    let both = |screen: &Screen, _: &daemon::Update| screen.text == "said beforesaid after";
+    let both = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said beforesaid after";
     screen.watch(&mut updates, "both", both).await;
 }

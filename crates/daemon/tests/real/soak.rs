@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
-use daemon::connection::{IdeConnection, IdeEvent, IdeEvents, Options};
+use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
 use daemon::wire::{PromptId, SessionUpdate};
 
 use crate::conversations::complete;
@@ -88,8 +88,10 @@ impl Heard {
                 assert_eq!(end, complete());
                 *self.ended.entry(prompt).or_default() += 1;
             }
-            IdeEvent::Interrupted { .. } => self.interruptions += 1,
-            IdeEvent::StartOver { .. } | IdeEvent::Gap { .. } | IdeEvent::Disconnected { .. } => {
+            IdeEvent::ConnectionLost { .. } => self.interruptions += 1,
+            IdeEvent::HistoryLoaded { .. }
+            | IdeEvent::Gap { .. }
+            | IdeEvent::Disconnected { .. } => {
                 panic!("nothing is lost by a cut: {event:?}")
             }
             _ => {}
@@ -116,7 +118,7 @@ async fn five_hundred_turns_with_the_stream_cut_anywhere() {
     let tunnel = Tunnel::cutting(house.port, lengths).await;
     let (connection, mut events) = IdeConnection::new();
     connection
-        .connect(Options {
+        .connect(ConnectOptions {
             address: tunnel.address.clone(),
             ..options(&house)
         })

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
-use daemon::sse::{Item, Parser};
+use daemon::sse::{Parser, SseItem};
 use daemon::wire::{
-    Accepted, ApprovalModeSet, Capabilities, DaemonStatus, Health, Heartbeat, Loaded, Metadata,
-    ModelSwitch, Opened, PendingPrompt, SessionContext, SessionPage, SessionSummary, Transcript,
-    TurnStatus,
+    AcceptedPrompt, ApprovalModeSet, DaemonCapabilities, DaemonStatus, Health, Heartbeat,
+    LoadedSession, ModelSwitch, OpenedSession, PendingPrompt, SessionContext, SessionMetadata,
+    SessionPage, SessionSummary, TranscriptPage, TurnStatus,
 };
-use daemon::{Body, Event};
+use daemon::{DaemonEvent, EventBody};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn same<T: DeserializeOwned + Serialize>(name: &str, body: &Value) {
 }
 
 /// An event is read, its body is typed, and both say what the capture said.
-fn check_event(name: &str, event: &Event, original: &Value) {
+fn check_event(name: &str, event: &DaemonEvent, original: &Value) {
     let envelope: Value = serde_json::from_str(event.text()).unwrap();
     assert_eq!(&envelope, original, "{name}");
     assert_eq!(event.id(), original["id"].as_u64(), "{name}");
@@ -110,15 +110,15 @@ fn check_event(name: &str, event: &Event, original: &Value) {
     assert!(event.is_known(), "{name}: {event:?}");
     let body = event.body();
     assert!(
-        !matches!(body, Body::Malformed(_) | Body::Unknown),
+        !matches!(body, EventBody::Malformed(_) | EventBody::Unknown),
         "{name}: {body:?}"
     );
     let Some(again) = body.to_value() else {
-        assert_eq!(body, Body::Noted);
+        assert_eq!(body, EventBody::Untyped);
         return;
     };
     let data = &original["data"];
-    let data = if matches!(body, Body::SessionUpdate(_)) {
+    let data = if matches!(body, EventBody::SessionUpdate(_)) {
         data.get("update").unwrap_or(data)
     } else {
         data
@@ -139,9 +139,11 @@ fn every_captured_stream_is_read_without_loss() {
         parser.push(Bytes::from(body.clone()));
         let mut numbers = Vec::new();
         for item in std::iter::from_fn(|| parser.pull()) {
-            let Item::Frame(frame) = item else { continue };
-            let (event, mended) = Event::from_frame(&frame);
-            assert!(!mended, "{name}");
+            let SseItem::Frame(frame) = item else {
+                continue;
+            };
+            let (event, invalid_utf8) = DaemonEvent::from_frame(&frame);
+            assert!(!invalid_utf8, "{name}");
             if name.starts_with("slow-client-evicted") && event.is_err() {
                 // The capture was shortened in the middle of this frame.
                 continue;
@@ -200,7 +202,7 @@ fn every_captured_answer_is_read_without_loss() {
     }
     assert!(typed > 90 && refused > 60, "{typed} and {refused}");
     for (name, body) in captures(".body.json") {
-        same::<Loaded>(&name, &serde_json::from_slice(&body).unwrap());
+        same::<LoadedSession>(&name, &serde_json::from_slice(&body).unwrap());
     }
 }
 
@@ -209,8 +211,8 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
     match parts[..] {
         ["health"] => same::<Health>(name, body),
         ["capabilities"] => {
-            same::<Capabilities>(name, body);
-            let capabilities: Capabilities = serde_json::from_value(body.clone()).unwrap();
+            same::<DaemonCapabilities>(name, body);
+            let capabilities: DaemonCapabilities = serde_json::from_value(body.clone()).unwrap();
             assert!(capabilities.speaks_v1() && capabilities.has("session_create"));
             assert!(
                 capabilities
@@ -220,18 +222,22 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
             );
         }
         ["daemon", "status"] => same::<DaemonStatus>(name, body),
-        ["session"] => same::<Opened>(name, body),
+        ["session"] => same::<OpenedSession>(name, body),
         ["workspace", _, "sessions"] => same::<SessionPage>(name, body),
         ["workspace", "providers"] => {}
         ["session", _, "load" | "resume"] => {
-            same::<Loaded>(name, body);
+            same::<LoadedSession>(name, body);
             let lists = ["compactedReplay", "liveJournal"];
             for original in lists
                 .iter()
                 .filter_map(|list| body[list].as_array())
                 .flatten()
             {
-                check_event(name, &Event::read(&original.to_string()).unwrap(), original);
+                check_event(
+                    name,
+                    &DaemonEvent::read(&original.to_string()).unwrap(),
+                    original,
+                );
             }
         }
         ["session", _, "status"] => {
@@ -242,14 +248,18 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
         }
         ["session", _, "context"] => same::<SessionContext>(name, body),
         ["session", _, "transcript"] => {
-            same::<Transcript>(name, body);
+            same::<TranscriptPage>(name, body);
             for original in body["events"].as_array().unwrap() {
-                check_event(name, &Event::read(&original.to_string()).unwrap(), original);
+                check_event(
+                    name,
+                    &DaemonEvent::read(&original.to_string()).unwrap(),
+                    original,
+                );
             }
         }
         ["session", _, "prompt"] => {
             assert_eq!(status, 202, "{name}");
-            same::<Accepted>(name, body);
+            same::<AcceptedPrompt>(name, body);
         }
         ["session", _, "turns", _] => same::<TurnStatus>(name, body),
         ["session", _, "pending-prompts"] => {
@@ -259,7 +269,7 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
         }
         ["session", _, "pending-prompts", _] => assert!(body["removed"].is_boolean()),
         ["session", _, "heartbeat"] => same::<Heartbeat>(name, body),
-        ["session", _, "metadata"] => same::<Metadata>(name, body),
+        ["session", _, "metadata"] => same::<SessionMetadata>(name, body),
         ["session", _, "model"] => {
             same::<ModelSwitch>(name, body);
             let switch: ModelSwitch = serde_json::from_value(body.clone()).unwrap();
@@ -298,8 +308,8 @@ fn questions_are_recognised_by_their_metadata() {
         let mut parser = Parser::default();
         parser.push(Bytes::from(split(&capture).1));
         let requests = std::iter::from_fn(|| parser.pull()).filter_map(|item| match item {
-            Item::Frame(frame) => match Event::from_frame(&frame).0.ok()?.body() {
-                Body::PermissionRequest(request) => Some(request),
+            SseItem::Frame(frame) => match DaemonEvent::from_frame(&frame).0.ok()?.body() {
+                EventBody::PermissionRequest(request) => Some(request),
                 _ => None,
             },
             _ => None,

@@ -1,11 +1,12 @@
 //! Every row of the cursor table: what a stream answers to a cursor, and what the session makes of it.
 
 use daemon::wire::NewSession;
-use daemon::{End, HistoryCause, ResumeState, Session, Update};
+use daemon::{HistoryCause, ResumeState, Session, SessionEndReason, SessionEvent};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION, ending, http, is, next, quick, shown, take_until, until};
 use crate::routes::captured;
+use crate::watching::Opens;
 
 fn events_route() -> String {
     format!("GET /session/{SESSION}/events")
@@ -100,7 +101,7 @@ async fn an_evicted_ring_brings_the_history_and_resets_the_cursor() {
     // Only the connection was down; the session was alive all the time.
     daemon.come_back().await;
     daemon.world().alive = true;
-    taken.extend(take_until(&mut updates, |it| matches!(it, Update::History(_))).await);
+    taken.extend(take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await);
     daemon.say("end");
     taken.extend(take_until(&mut updates, is("session_update")).await);
     assert_eq!(shown(&taken), "0 1 2 3 4 5 6 7 8 9 end");
@@ -121,7 +122,7 @@ async fn another_generation_sets_the_cursor_down() {
         daemon.say(&format!("{n} "));
     }
     until("every event", || session.counters().events >= 6).await;
-    let mut taken: Vec<Update> = std::iter::from_fn(|| updates.try_next()).collect();
+    let mut taken: Vec<SessionEvent> = std::iter::from_fn(|| updates.try_next()).collect();
     // The daemon numbers anew, and has fewer events than we have seen.
     daemon.world().renumber(2);
     let loaded = json!({"sessionId": SESSION, "attached": true, "clientId": "client_1", "lastEventId": 2, "eventEpoch": "epoch-2",
@@ -131,7 +132,7 @@ async fn another_generation_sets_the_cursor_down() {
         http(200, "", &loaded.to_string()),
     );
     daemon.cut();
-    taken.extend(take_until(&mut updates, |it| matches!(it, Update::History(_))).await);
+    taken.extend(take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await);
     taken.extend(take_until(&mut updates, is("replay_complete")).await);
     daemon.say("end");
     taken.extend(take_until(&mut updates, is("session_update")).await);
@@ -170,7 +171,7 @@ async fn every_captured_resync_leads_to_the_history() {
         let causes: Vec<HistoryCause> = taken
             .iter()
             .filter_map(|it| {
-                if let Update::History(history) = it {
+                if let SessionEvent::History(history) = it {
                     Some(history.cause)
                 } else {
                     None
@@ -192,7 +193,7 @@ async fn attaching_starts_with_the_history_and_does_not_repeat_it() {
     let (session, mut updates) = daemon.session().await;
     daemon.say("after");
     let taken = take_until(&mut updates, is("session_update")).await;
-    assert!(matches!(&taken[0], Update::History(it) if it.cause == HistoryCause::Attached));
+    assert!(matches!(&taken[0], SessionEvent::History(it) if it.cause == HistoryCause::Attached));
     assert_eq!(shown(&taken), "before after");
     assert_eq!(session.counters().repeated, 0);
     // The id that the daemon minted for us is used for loading too: one registration, not two ids.
@@ -239,7 +240,7 @@ async fn a_state_of_another_life_of_the_session_leads_to_the_history() {
     assert!(
         taken
             .iter()
-            .any(|it| matches!(it, Update::History(it) if it.cause == HistoryCause::Resync))
+            .any(|it| matches!(it, SessionEvent::History(it) if it.cause == HistoryCause::Resync))
     );
     assert_eq!(shown(&taken), "one ");
 }
@@ -252,12 +253,12 @@ async fn a_session_that_nobody_knows_is_lost_and_not_sought_for_ever() {
     daemon.world().alive = false;
     daemon.world().on_disk = false;
     daemon.cut();
-    assert_eq!(ending(&mut updates).await, End::Lost);
+    assert_eq!(ending(&mut updates).await, SessionEndReason::Lost);
     assert_eq!(updates.next().await, None);
     let error = Session::load(
         daemon.client(),
         session.id(),
-        &daemon::wire::Restore::default(),
+        &daemon::wire::RestoreSession::default(),
         quick(),
     )
     .await;
@@ -291,26 +292,26 @@ async fn numbers_that_go_backwards_or_skip_are_not_shown_as_if_nothing_was() {
         session.counters().events >= 5 && session.counters().repeated >= 3
     })
     .await;
-    let taken: Vec<Update> = std::iter::from_fn(|| updates.try_next()).collect();
+    let taken: Vec<SessionEvent> = std::iter::from_fn(|| updates.try_next()).collect();
     assert_eq!(shown(&taken), "abef");
-    let missing: Vec<&Update> = taken
+    let missing: Vec<&SessionEvent> = taken
         .iter()
-        .filter(|it| matches!(it, Update::Missing { .. }))
+        .filter(|it| matches!(it, SessionEvent::Missing { .. }))
         .collect();
-    assert_eq!(missing, [&Update::Missing { from: 3, to: 4 }]);
+    assert_eq!(missing, [&SessionEvent::Missing { from: 3, to: 4 }]);
 }
 
 #[tokio::test]
 async fn the_first_update_is_that_there_is_a_stream() {
     let daemon = FakeDaemon::start().await;
     let (_session, mut updates) = daemon.session().await;
-    assert_eq!(next(&mut updates).await, Update::Connected);
+    assert_eq!(next(&mut updates).await, SessionEvent::Connected);
     daemon.listened_to().await;
     daemon.cut();
-    let taken = take_until(&mut updates, |it| *it == Update::Connected).await;
+    let taken = take_until(&mut updates, |it| *it == SessionEvent::Connected).await;
     assert!(
         taken
             .iter()
-            .any(|it| matches!(it, Update::Disconnected { .. }))
+            .any(|it| matches!(it, SessionEvent::Disconnected { .. }))
     );
 }

@@ -3,18 +3,23 @@
 use std::time::Duration;
 
 use daemon::wire::{NewSession, SessionId};
-use daemon::{Address, DaemonClient, End, HistoryCause, Session, Settings, Token, TurnEnd, Update};
+use daemon::{
+    Address, DaemonClient, HistoryCause, Session, SessionEndReason, SessionEvent, SessionSettings,
+    Token, TurnEnd,
+};
 use serde_json::json;
 
 use crate::fake::{
-    FakeDaemon, SESSION, TOKEN, chunk, end_of, ending, is, quick, shown, take_until, until,
+    FakeDaemon, PATIENCE, SESSION, TOKEN, chunk, end_of, ending, is, quick, shown, take_until,
+    until,
 };
+use crate::watching::Opens;
 
 fn envelope(id: u64, text: &str) -> String {
     json!({"id": id, "v": 1, "type": "session_update", "data": chunk(text)}).to_string()
 }
 
-fn all(updates: &mut daemon::Updates) -> Vec<Update> {
+fn all(updates: &mut daemon::SessionEvents) -> Vec<SessionEvent> {
     std::iter::from_fn(|| updates.try_next()).collect()
 }
 
@@ -85,11 +90,15 @@ async fn nonsense_is_reported_and_survived() {
     let taken = all(&mut updates);
     let unreadable = taken
         .iter()
-        .filter(|it| matches!(it, Update::Unreadable { .. }))
+        .filter(|it| matches!(it, SessionEvent::Unreadable { .. }))
         .count();
     assert_eq!((unreadable, session.counters().unreadable), (7, 7));
     assert_eq!(shown(&taken), "fine");
-    assert!(!taken.iter().any(|it| matches!(it, Update::Missing { .. })));
+    assert!(
+        !taken
+            .iter()
+            .any(|it| matches!(it, SessionEvent::Missing { .. }))
+    );
 }
 
 #[tokio::test]
@@ -107,7 +116,7 @@ async fn bytes_that_are_not_text_do_not_lose_the_event() {
     );
     let taken = take_until(&mut updates, is("session_update")).await;
     assert_eq!(shown(&taken), "a\u{fffd}b");
-    assert_eq!(session.counters().mended, 1);
+    assert_eq!(session.counters().invalid_utf8, 1);
 }
 
 #[tokio::test]
@@ -128,7 +137,7 @@ async fn the_largest_frame_passes_and_a_larger_one_is_reported_once() {
     daemon.world().last_id = 3;
     let taken = take_until(&mut updates, is("session_update")).await;
     assert!(
-        matches!(taken[0], Update::Unreadable { id: Some(2), .. }),
+        matches!(taken[0], SessionEvent::Unreadable { id: Some(2), .. }),
         "{:?}",
         taken[0]
     );
@@ -146,45 +155,88 @@ async fn unknown_events_are_delivered_raw_and_counted() {
     daemon.emit("from_the_future", json!({"a": [1]}));
     daemon.emit("mcp_server_added", json!({"b": 2}));
     let taken = take_until(&mut updates, is("mcp_server_added")).await;
-    let Update::Event(event) = taken.iter().find(|it| is("from_the_future")(it)).unwrap() else {
+    let SessionEvent::Event(event) = taken.iter().find(|it| is("from_the_future")(it)).unwrap()
+    else {
         panic!()
     };
     assert_eq!(
         (event.data(), event.body()),
-        (r#"{"a":[1]}"#, daemon::Body::Unknown)
+        (r#"{"a":[1]}"#, daemon::EventBody::Unknown)
     );
     assert_eq!(session.counters().unknown, 1);
 }
 
+/// The clock stands still but for the steps that it is moved by, so the machine's speed does not
+/// matter, and the times are those of the published daemon and of our own default.
 #[tokio::test]
 async fn heartbeats_keep_a_quiet_stream_alive_and_silence_ends_it() {
+    const BEAT: Duration = Duration::from_secs(15);
+    const TICK: Duration = Duration::from_millis(1);
     let daemon = FakeDaemon::start().await;
-    let settings = Settings {
-        watchdog: Duration::from_millis(400),
-        ..quick()
-    };
-    let new = NewSession::default();
-    let (session, mut updates) = Session::open(daemon.client(), &new, settings)
-        .await
-        .unwrap();
+    let (session, mut updates) = daemon.session().await;
+    let watchdog = SessionSettings::default().watchdog;
     take_until(&mut updates, is("replay_complete")).await;
+    let _turn = session.prompt(&"go".into()).await.unwrap();
+    let _stopped = stop_the_clock();
+    // A session that hears a heartbeat asks how its turn is doing. At worst it asks because of the
+    // one before, which leaves two beats between the two that it heard.
+    assert!(2 * BEAT < watchdog);
+    let question = format!("GET /session/{SESSION}/turns/prompt-1");
     for _ in 0..12 {
-        daemon.heartbeat();
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        let asked = daemon.requests(&question).len();
+        tokio::time::advance(BEAT).await;
+        while_the_clock_stands("a heartbeat to be heard", || {
+            daemon.heartbeat();
+            daemon.requests(&question).len() > asked
+        })
+        .await;
     }
     assert_eq!(session.counters().streams, 1);
+    // When this is here, every heartbeat is.
+    daemon.say("on");
+    let taken = take_until(&mut updates, is("session_update")).await;
+    assert_eq!(taken.len(), 1, "{taken:?}");
     // Now the daemon is as silent as one whose machine has been unplugged.
-    take_until(&mut updates, |it| matches!(it, Update::Disconnected { .. })).await;
+    tokio::time::advance(watchdog.checked_sub(TICK).unwrap()).await;
+    tokio::task::yield_now().await;
+    assert_eq!(updates.try_next(), None);
+    tokio::time::advance(2 * TICK).await;
+    while_the_clock_stands("the silence to be noticed", || {
+        matches!(updates.try_next(), Some(SessionEvent::Disconnected { .. }))
+    })
+    .await;
+    tokio::time::resume();
     daemon.say("back");
     let taken = take_until(&mut updates, is("session_update")).await;
     assert_eq!(shown(&taken), "back");
+    assert_eq!(session.counters().streams, 2);
+}
+
+/// Stops the runtime's clock. By itself a paused clock jumps ahead when nothing is to be done, also
+/// while bytes are on their way; it does not while a blocking task runs, which is until what comes
+/// back is dropped.
+fn stop_the_clock() -> std::sync::mpsc::Sender<()> {
+    let (running, ended) = std::sync::mpsc::channel();
+    tokio::task::spawn_blocking(move || ended.recv());
+    tokio::time::pause();
+    running
+}
+
+/// Waits for a condition by the machine's own clock.
+async fn while_the_clock_stands(what: &str, mut condition: impl FnMut() -> bool) {
+    let before = std::time::Instant::now();
+    while !condition() {
+        assert!(before.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
 async fn a_stream_that_opens_and_stays_mute_is_given_up() {
     let daemon = FakeDaemon::start().await;
     daemon.world().mute = true;
-    let settings = Settings {
+    let settings = SessionSettings {
         watchdog: Duration::from_millis(30),
         give_up_after: Duration::from_millis(400),
         ..quick()
@@ -194,7 +246,7 @@ async fn a_stream_that_opens_and_stays_mute_is_given_up() {
         .unwrap();
     assert!(matches!(
         ending(&mut updates).await,
-        End::Unreachable { .. }
+        SessionEndReason::Unreachable { .. }
     ));
 }
 
@@ -251,7 +303,7 @@ async fn a_refusal_that_will_not_change_ends_the_session() {
         daemon.refuse_next(&format!("GET /session/{SESSION}/events"), status, "", &body);
         daemon.cut();
         assert!(
-            matches!(ending(&mut updates).await, End::Refused { .. }),
+            matches!(ending(&mut updates).await, SessionEndReason::Refused { .. }),
             "{status}"
         );
         assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
@@ -261,7 +313,7 @@ async fn a_refusal_that_will_not_change_ends_the_session() {
 #[tokio::test]
 async fn a_daemon_that_never_comes_back_is_given_up_and_nothing_hangs() {
     let daemon = FakeDaemon::start().await;
-    let settings = Settings {
+    let settings = SessionSettings {
         give_up_after: Duration::from_millis(100),
         ..quick()
     };
@@ -272,7 +324,7 @@ async fn a_daemon_that_never_comes_back_is_given_up_and_nothing_hangs() {
     daemon.go_down().await;
     assert!(matches!(
         ending(&mut updates).await,
-        End::Unreachable { .. }
+        SessionEndReason::Unreachable { .. }
     ));
     assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
 }
@@ -297,7 +349,7 @@ async fn a_session_goes_on_at_another_port() {
         Some(Token::new(TOKEN).unwrap()),
     );
     let (_session, mut updates) = Session::resume(client, &state, quick()).await.unwrap();
-    taken.extend(take_until(&mut updates, |it| matches!(it, Update::History(_))).await);
+    taken.extend(take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await);
     assert_eq!(shown(&taken), "one two");
 }
 
@@ -305,7 +357,7 @@ async fn a_session_goes_on_at_another_port() {
 #[tokio::test]
 async fn a_consumer_that_falls_behind_gets_the_history() {
     let daemon = FakeDaemon::start().await;
-    let settings = Settings {
+    let settings = SessionSettings {
         buffer_events: 20,
         ..quick()
     };
@@ -323,9 +375,9 @@ async fn a_consumer_that_falls_behind_gets_the_history() {
     // Nobody takes anything, and yet the turn ends.
     assert!(matches!(end_of(turn).await, TurnEnd::Complete { .. }));
     until("every event", || session.counters().events >= 201).await;
-    let taken = take_until(&mut updates, |it| matches!(it, Update::History(_))).await;
+    let taken = take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await;
     assert!(taken.len() <= 21);
-    let Some(Update::History(history)) = taken.last() else {
+    let Some(SessionEvent::History(history)) = taken.last() else {
         panic!()
     };
     assert_eq!(history.cause, HistoryCause::FellBehind);
@@ -338,7 +390,7 @@ async fn a_consumer_that_falls_behind_gets_the_history() {
 #[tokio::test]
 async fn bytes_count_too_but_a_single_large_event_always_fits() {
     let daemon = FakeDaemon::start().await;
-    let settings = Settings {
+    let settings = SessionSettings {
         buffer_bytes: 10_000,
         ..quick()
     };
@@ -353,7 +405,7 @@ async fn bytes_count_too_but_a_single_large_event_always_fits() {
         daemon.say(&"y".repeat(5_000));
     }
     until("every event", || session.counters().events >= 7).await;
-    let taken = take_until(&mut updates, |it| matches!(it, Update::History(_))).await;
+    let taken = take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await;
     assert_eq!(shown(&taken).len(), 75_000);
 }
 

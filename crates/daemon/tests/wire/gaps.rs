@@ -1,12 +1,13 @@
 //! The known gaps of the published adapter, as far as they are closed below the IDE connection. Each
 //! test fails on the gap it is named after.
 
-use daemon::wire::{Ballot, NewSession, RequestId, Vote};
-use daemon::{Body, Parting, ResumeState, Session, TurnEnd};
+use daemon::wire::{NewSession, PermissionVote, RequestId, VoteResult};
+use daemon::{DisconnectMode, EventBody, ResumeState, Session, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION, end_of, http, is, quick, shown, take_until, until};
 use crate::routes::captured;
+use crate::watching::Opens;
 
 fn request(id: &str) -> serde_json::Value {
     json!({"requestId": id, "sessionId": SESSION, "toolCall": {"toolCallId": "t"}, "options": [{"optionId": "proceed_once", "kind": "allow_once", "name": "Allow"}]})
@@ -21,10 +22,10 @@ async fn gap_01_questions_are_recognised_although_their_kind_is_think() {
     );
     let (_session, mut updates) = daemon.session().await;
     let taken = take_until(&mut updates, is("permission_request")).await;
-    let Some(daemon::Update::Event(event)) = taken.last() else {
+    let Some(daemon::SessionEvent::Event(event)) = taken.last() else {
         panic!()
     };
-    let Body::PermissionRequest(request) = event.body() else {
+    let EventBody::PermissionRequest(request) = event.body() else {
         panic!()
     };
     assert_eq!(request.tool_call.kind.as_ref().unwrap().as_str(), "think");
@@ -64,8 +65,8 @@ async fn gap_03_resolutions_by_others_are_delivered() {
     let resolved: Vec<String> = taken
         .iter()
         .filter_map(|it| match it {
-            daemon::Update::Event(event) => match event.body() {
-                Body::PermissionResolved(it) | Body::PermissionAlreadyResolved(it) => {
+            daemon::SessionEvent::Event(event) => match event.body() {
+                EventBody::PermissionResolved(it) | EventBody::PermissionAlreadyResolved(it) => {
                     Some(it.request_id.to_string())
                 }
                 _ => None,
@@ -81,7 +82,7 @@ async fn gap_04_leaving_does_not_end_the_turn_at_the_daemon() {
     let daemon = FakeDaemon::start().await;
     let (session, updates) = daemon.session().await;
     let turn = session.prompt(&"a long one".into()).await.unwrap();
-    session.leave(Parting::default()).await.unwrap();
+    session.leave(DisconnectMode::default()).await.unwrap();
     assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
     drop((session, updates));
     assert!(
@@ -182,10 +183,10 @@ async fn gap_09_votes_go_to_the_route_of_the_session() {
     let id = RequestId::new("r-1").unwrap();
     assert_eq!(
         session
-            .vote(&id, &Ballot::select("proceed_once"))
+            .vote(&id, &PermissionVote::select("proceed_once"))
             .await
             .unwrap(),
-        Vote::Taken
+        VoteResult::Taken
     );
     assert_eq!(
         daemon.requests(&route)[0].headers["x-qwen-client-id"],
@@ -194,8 +195,8 @@ async fn gap_09_votes_go_to_the_route_of_the_session() {
     // A second answer is lost, which is no error.
     daemon.answer_next(&route, captured("perm-vote-late-session-route.http.txt"));
     assert_eq!(
-        session.vote(&id, &Ballot::cancel()).await.unwrap(),
-        Vote::Lost
+        session.vote(&id, &PermissionVote::cancel()).await.unwrap(),
+        VoteResult::Lost
     );
 }
 
@@ -211,7 +212,7 @@ async fn gap_10_registrations_do_not_leak() {
     }
     // The resync loads under the same id, which the daemon counts once more.
     take_until(&mut updates, is("replay_complete")).await;
-    session.leave(Parting::Detach).await.unwrap();
+    session.leave(DisconnectMode::Detach).await.unwrap();
     let detaches = daemon.requests(&format!("POST /session/{SESSION}/detach"));
     let id = session.client_id().unwrap();
     assert_eq!(detaches.len(), 2);
@@ -245,9 +246,9 @@ async fn gap_11_every_event_that_matters_has_a_type() {
     }
     until("every event", || session.counters().events == 7).await;
     let typed = std::iter::from_fn(|| updates.try_next()).filter(|it| match it {
-        daemon::Update::Event(event) => !matches!(
+        daemon::SessionEvent::Event(event) => !matches!(
             event.body(),
-            Body::Unknown | Body::Noted | Body::Malformed(_)
+            EventBody::Unknown | EventBody::Untyped | EventBody::Malformed(_)
         ),
         _ => false,
     });
@@ -263,15 +264,15 @@ async fn gap_13_a_malformed_request_can_still_be_declined() {
         json!({"requestId": "r-1", "options": "none"}),
     );
     let taken = take_until(&mut updates, is("permission_request")).await;
-    let Some(daemon::Update::Event(event)) = taken.last() else {
+    let Some(daemon::SessionEvent::Event(event)) = taken.last() else {
         panic!()
     };
-    assert!(matches!(event.body(), Body::Malformed(_)));
+    assert!(matches!(event.body(), EventBody::Malformed(_)));
     let id = RequestId::new(event.field("requestId").unwrap().as_str().unwrap()).unwrap();
     let route = format!("POST /session/{SESSION}/permission/r-1");
     daemon.answer_next(&route, http(200, "", "{}"));
     assert_eq!(
-        session.vote(&id, &Ballot::cancel()).await.unwrap(),
-        Vote::Taken
+        session.vote(&id, &PermissionVote::cancel()).await.unwrap(),
+        VoteResult::Taken
     );
 }

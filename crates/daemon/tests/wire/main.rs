@@ -1,6 +1,6 @@
 //! The client against a daemon that runs inside the test's process and does what the test wants.
 //!
-//! [`fake`] is that daemon: it keeps one session with numbered events, a ring and a generation, by the
+//! [`testkit::fake_daemon`] is that daemon: it keeps one session with numbered events, a ring and a generation, by the
 //! rules of the published one, and can be told to cut, stall, restart, refuse and talk nonsense.
 //! [`captures`] holds what the published daemon really sent.
 
@@ -12,10 +12,18 @@
 
 mod captures;
 mod cursors;
-#[path = "../fake/mod.rs"]
-mod fake;
 mod faults;
 mod gaps;
 mod prompts;
+#[path = "../quick/mod.rs"]
+mod quick;
 mod refusals;
 mod routes;
+mod watching;
+
+/// The kit's daemon, and what a consumer of its session sees.
+mod fake {
+    pub(crate) use testkit::fake_daemon::*;
+
+    pub(crate) use crate::watching::*;
+}

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use daemon::wire::StopReason;
-use daemon::{Code, DaemonError, End, HistoryCause, Parting, TurnEnd, Update};
+use daemon::{
+    DaemonError, DisconnectMode, ErrorCode, HistoryCause, SessionEndReason, SessionEvent, TurnEnd,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::fake::{
     FakeDaemon, OnPrompt, SESSION, end_of, ending, http, is, shown, take_until, until,
 };
+use crate::watching::Opens;
 
 fn complete() -> TurnEnd {
     TurnEnd::Complete {
@@ -42,7 +45,7 @@ async fn the_end_may_come_before_the_answer_to_the_prompt() {
         assert_eq!(end_of(turn).await, complete());
     }
     until("every event", || session.counters().events == 41).await;
-    let taken: Vec<Update> = std::iter::from_fn(|| updates.try_next()).collect();
+    let taken: Vec<SessionEvent> = std::iter::from_fn(|| updates.try_next()).collect();
     assert_eq!(shown(&taken), "fast".repeat(20));
 }
 
@@ -133,7 +136,7 @@ async fn a_turn_that_only_the_record_knows_to_be_over_ends_at_the_second_sign_of
         end,
         TurnEnd::Failed {
             message: "no".into(),
-            code: Some(Code::Name("-1".into()))
+            code: Some(ErrorCode::Name("-1".into()))
         }
     );
 }
@@ -145,7 +148,10 @@ async fn a_turn_that_is_still_running_after_a_reconnect_goes_on() {
     let turn = session.prompt(&"go".into()).await.unwrap();
     daemon.listened_to().await;
     daemon.cut();
-    take_until(&mut updates, |it| matches!(it, Update::Disconnected { .. })).await;
+    take_until(&mut updates, |it| {
+        matches!(it, SessionEvent::Disconnected { .. })
+    })
+    .await;
     take_until(&mut updates, is("replay_complete")).await;
     daemon.heartbeat();
     daemon.say("still here");
@@ -154,7 +160,7 @@ async fn a_turn_that_is_still_running_after_a_reconnect_goes_on() {
         end_of(turn).await,
         TurnEnd::Failed {
             message: "at last".into(),
-            code: Some(Code::Number(-32603))
+            code: Some(ErrorCode::Number(-32603))
         }
     );
 }
@@ -173,11 +179,11 @@ async fn a_daemon_that_crashed_tells_how_the_turn_ended() {
     daemon.go_down().await;
     daemon.come_back().await;
     let interrupted = TurnEnd::Interrupted {
-        code: Some(Code::Name("daemon_lost".into())),
+        code: Some(ErrorCode::Name("daemon_lost".into())),
     };
     assert_eq!(end_of(second).await, interrupted);
-    let taken = take_until(&mut updates, |it| matches!(it, Update::History(_))).await;
-    let Some(Update::History(history)) = taken.last() else {
+    let taken = take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await;
+    let Some(SessionEvent::History(history)) = taken.last() else {
         panic!()
     };
     assert_eq!(
@@ -216,13 +222,13 @@ async fn when_the_session_ends_so_do_its_turns() {
         );
         let end = ending(&mut updates).await;
         match end {
-            End::Died { reason } | End::Closed { reason, .. } => {
+            SessionEndReason::Died { reason } | SessionEndReason::Closed { reason, .. } => {
                 assert_eq!(reason.as_deref(), Some("because"));
             }
             other => panic!("{other:?}"),
         }
         let error = session.prompt(&"go".into()).await.unwrap_err();
-        assert!(matches!(error, DaemonError::Over));
+        assert!(matches!(error, DaemonError::SessionEnded));
     }
 }
 
@@ -289,7 +295,7 @@ async fn a_prompt_is_never_sent_twice_unless_it_was_refused_before_it_counted() 
     let route = format!("POST /session/{SESSION}/prompt");
     daemon.answer_next(&route, "");
     let error = session.prompt(&"go".into()).await.unwrap_err();
-    assert!(matches!(error, DaemonError::Cut { .. }) && !error.nothing_was_sent());
+    assert!(matches!(error, DaemonError::ConnectionLost { .. }) && !error.nothing_was_sent());
     assert_eq!(daemon.requests(&route).len(), 1);
 }
 
@@ -338,9 +344,9 @@ async fn a_full_queue_is_an_error_that_says_how_long_to_wait() {
     let answer = crate::routes::captured("queue.p6-full.http.txt");
     daemon.answer_next(&format!("POST /session/{SESSION}/prompt"), answer);
     let error = session.prompt(&"go".into()).await.unwrap_err();
-    assert_eq!(error.reason(), Some(daemon::Reason::QueueFull));
+    assert_eq!(error.reason(), Some(daemon::ErrorReason::QueueFull));
     assert_eq!(
-        error.refusal().unwrap().retry_after,
+        error.response().unwrap().retry_after,
         Some(Duration::from_secs(5))
     );
 }
@@ -349,15 +355,15 @@ async fn a_full_queue_is_an_error_that_says_how_long_to_wait() {
 async fn leaving_is_explicit() {
     let what = |tail: &str| format!("POST /session/{SESSION}{tail}");
     for (parting, cancels, detaches) in [
-        (Parting::KeepRunning, 0, 0),
-        (Parting::Detach, 0, 1),
-        (Parting::Cancel, 1, 1),
+        (DisconnectMode::KeepRunning, 0, 0),
+        (DisconnectMode::Detach, 0, 1),
+        (DisconnectMode::Cancel, 1, 1),
     ] {
         let daemon = FakeDaemon::start().await;
         let (session, mut updates) = daemon.session().await;
         let turn = session.prompt(&"go".into()).await.unwrap();
         session.leave(parting).await.unwrap();
-        assert_eq!(ending(&mut updates).await, End::Left);
+        assert_eq!(ending(&mut updates).await, SessionEndReason::Left);
         assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
         let counts = (
             daemon.requests(&what("/cancel")).len(),
@@ -369,8 +375,8 @@ async fn leaving_is_explicit() {
     let daemon = FakeDaemon::start().await;
     let (_first, _) = daemon.session().await;
     let (second, _updates) = daemon.session().await;
-    second.leave(Parting::Detach).await.unwrap();
-    second.leave(Parting::Detach).await.unwrap();
+    second.leave(DisconnectMode::Detach).await.unwrap();
+    second.leave(DisconnectMode::Detach).await.unwrap();
     assert_eq!(daemon.requests(&what("/detach")).len(), 2);
 }
 
@@ -380,7 +386,7 @@ enum Step {
     Say,
     Turn,
     Cut,
-    End,
+    SessionEndReason,
     Partial,
     Heartbeat,
     Evict,
@@ -392,7 +398,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => Just(Step::Say),
         3 => Just(Step::Turn),
         2 => Just(Step::Cut),
-        1 => Just(Step::End),
+        1 => Just(Step::SessionEndReason),
         1 => Just(Step::Partial),
         1 => Just(Step::Heartbeat),
         1 => Just(Step::Evict),
@@ -433,7 +439,7 @@ async fn run(steps: Vec<Step>) {
                         // The daemon has restarted and the reader has not brought the session back yet.
                         Err(error) => assert_eq!(
                             error.reason(),
-                            Some(daemon::Reason::SessionNotFound),
+                            Some(daemon::ErrorReason::SessionNotFound),
                             "{error}"
                         ),
                     }
@@ -444,7 +450,7 @@ async fn run(steps: Vec<Step>) {
                 turns.push(turn);
             }
             Step::Cut => daemon.cut(),
-            Step::End => daemon.end_streams(),
+            Step::SessionEndReason => daemon.end_streams(),
             Step::Partial => {
                 daemon.send("id: 9999\nevent: session_update\ndata: {\"id\":9999,\"v\":1,\"ty");
                 daemon.cut();
@@ -474,9 +480,8 @@ async fn run(steps: Vec<Step>) {
         taken.push(crate::fake::next(&mut updates).await);
     }
     assert_eq!(shown(&taken), expected);
-    assert!(
-        !taken
-            .iter()
-            .any(|it| matches!(it, Update::Missing { .. } | Update::Unreadable { .. }))
-    );
+    assert!(!taken.iter().any(|it| matches!(
+        it,
+        SessionEvent::Missing { .. } | SessionEvent::Unreadable { .. }
+    )));
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use daemon::wire::{NewSession, SessionId};
-use daemon::{Address, DaemonClient, DaemonError, Reason, Timeouts};
+use daemon::{Address, DaemonClient, DaemonError, ErrorReason, Timeouts};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::fake::{FakeDaemon, http};
 use crate::routes::captured;
+use crate::watching::Opens;
 
 async fn refused_with(daemon: &FakeDaemon, answer: Vec<u8>) -> DaemonError {
     daemon.answer_next("GET /capabilities", answer);
@@ -21,30 +22,30 @@ async fn refused_with(daemon: &FakeDaemon, answer: Vec<u8>) -> DaemonError {
 #[tokio::test]
 async fn every_captured_refusal_has_its_reason() {
     let known = [
-        ("session-workspace-mismatch", Reason::WorkspaceMismatch),
-        ("load-mismatch", Reason::WorkspaceMismatch),
-        ("prompt-unknown-client", Reason::InvalidClientId),
-        ("heartbeat.unknown", Reason::InvalidClientId),
-        ("session-no-token", Reason::Unauthorized),
-        ("capabilities-bad-token", Reason::Unauthorized),
-        ("bad-host", Reason::Forbidden),
-        ("bad-origin", Reason::Forbidden),
-        ("policy-designated.vote-other", Reason::VoteForbidden),
-        ("sse-unknown-session", Reason::SessionNotFound),
-        ("load-unknown", Reason::SessionNotFound),
-        ("queue-remove.turn-unknown", Reason::PromptNotFound),
-        ("http.unknown-route", Reason::NotFound),
-        ("perm-vote-late-session-route", Reason::NotFound),
-        ("create-with-id-conflict", Reason::Conflict),
-        ("http.body-too-large", Reason::TooLarge),
-        ("http.rate-limit-4", Reason::RateLimited),
-        ("sse-subscriber-limit", Reason::SubscriberLimit),
-        ("queue.p6-full", Reason::QueueFull),
-        ("session-limit", Reason::SessionLimit),
-        ("noauth.session", Reason::NoModelProvider),
-        ("model-switch.unknown", Reason::Failed),
-        ("prompt-empty", Reason::BadRequest),
-        ("session-bad-json", Reason::BadRequest),
+        ("session-workspace-mismatch", ErrorReason::WorkspaceMismatch),
+        ("load-mismatch", ErrorReason::WorkspaceMismatch),
+        ("prompt-unknown-client", ErrorReason::InvalidClientId),
+        ("heartbeat.unknown", ErrorReason::InvalidClientId),
+        ("session-no-token", ErrorReason::Unauthorized),
+        ("capabilities-bad-token", ErrorReason::Unauthorized),
+        ("bad-host", ErrorReason::Forbidden),
+        ("bad-origin", ErrorReason::Forbidden),
+        ("policy-designated.vote-other", ErrorReason::VoteForbidden),
+        ("sse-unknown-session", ErrorReason::SessionNotFound),
+        ("load-unknown", ErrorReason::SessionNotFound),
+        ("queue-remove.turn-unknown", ErrorReason::PromptNotFound),
+        ("http.unknown-route", ErrorReason::NotFound),
+        ("perm-vote-late-session-route", ErrorReason::NotFound),
+        ("create-with-id-conflict", ErrorReason::Conflict),
+        ("http.body-too-large", ErrorReason::TooLarge),
+        ("http.rate-limit-4", ErrorReason::RateLimited),
+        ("sse-subscriber-limit", ErrorReason::SubscriberLimit),
+        ("queue.p6-full", ErrorReason::QueueFull),
+        ("session-limit", ErrorReason::SessionLimit),
+        ("noauth.session", ErrorReason::NoModelProvider),
+        ("model-switch.unknown", ErrorReason::Failed),
+        ("prompt-empty", ErrorReason::BadRequest),
+        ("session-bad-json", ErrorReason::BadRequest),
     ];
     let daemon = FakeDaemon::start().await;
     for (name, reason) in known {
@@ -62,7 +63,9 @@ async fn every_captured_refusal_has_its_reason() {
         let answer = captured(&name);
         if answer.starts_with(b"HTTP/1.1 4") || answer.starts_with(b"HTTP/1.1 5") {
             let error = refused_with(&daemon, answer).await;
-            let refusal = error.refusal().unwrap_or_else(|| panic!("{name}: {error}"));
+            let refusal = error
+                .response()
+                .unwrap_or_else(|| panic!("{name}: {error}"));
             assert!(
                 !refusal.message.is_empty() && refusal.message != "no reason given",
                 "{name}"
@@ -76,17 +79,17 @@ async fn waits_and_details_are_kept() {
     let daemon = FakeDaemon::start().await;
     let error = refused_with(&daemon, captured("http.rate-limit-4.http.txt")).await;
     assert_eq!(
-        error.refusal().unwrap().retry_after,
+        error.response().unwrap().retry_after,
         Some(Duration::from_secs(20))
     );
     let error = refused_with(&daemon, captured("queue.p6-full.http.txt")).await;
     assert_eq!(
-        error.refusal().unwrap().retry_after,
+        error.response().unwrap().retry_after,
         Some(Duration::from_secs(5))
     );
     let error = refused_with(&daemon, captured("session-workspace-mismatch.http.txt")).await;
     assert_eq!(
-        error.refusal().unwrap().field("boundWorkspace"),
+        error.response().unwrap().field("boundWorkspace"),
         Some("/home/dev/ws")
     );
     assert!(error.hint().unwrap().contains("folder"));
@@ -104,7 +107,10 @@ async fn answers_that_are_not_a_daemons_are_strange() {
     ];
     for answer in cases {
         let error = refused_with(&daemon, answer).await;
-        assert!(matches!(error, DaemonError::Strange { .. }), "{error:?}");
+        assert!(
+            matches!(error, DaemonError::InvalidResponse { .. }),
+            "{error:?}"
+        );
     }
     let session = SessionId::new("s").unwrap();
     daemon.answer_next(
@@ -116,7 +122,10 @@ async fn answers_that_are_not_a_daemons_are_strange() {
         .events(&session, &daemon::client::Subscription::default(), None)
         .await
         .unwrap_err();
-    assert!(matches!(error, DaemonError::Strange { .. }), "{error:?}");
+    assert!(
+        matches!(error, DaemonError::InvalidResponse { .. }),
+        "{error:?}"
+    );
 }
 
 /// A redirect would take the token to somebody else.
@@ -126,7 +135,7 @@ async fn redirects_are_not_followed() {
     let elsewhere = format!("Location: http://127.0.0.1:{}/stolen\r\n", daemon.port);
     for status in [301, 302, 307, 308] {
         let error = refused_with(&daemon, http(status, &elsewhere, "")).await;
-        assert_eq!(error.reason(), Some(Reason::Redirect));
+        assert_eq!(error.reason(), Some(ErrorReason::Redirect));
     }
     assert!(daemon.requests("GET /stolen").is_empty());
 }
@@ -143,7 +152,10 @@ async fn broken_answers_are_cut_and_silence_ends() {
     ];
     for answer in cases {
         let error = refused_with(&daemon, answer.to_vec()).await;
-        assert!(matches!(error, DaemonError::Cut { .. }), "{error:?}");
+        assert!(
+            matches!(error, DaemonError::ConnectionLost { .. }),
+            "{error:?}"
+        );
         assert!(!error.nothing_was_sent());
     }
 
@@ -151,12 +163,12 @@ async fn broken_answers_are_cut_and_silence_ends() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let timeouts = Timeouts {
-        answer: Duration::from_millis(50),
+        response: Duration::from_millis(50),
         ..Timeouts::default()
     };
     let client = DaemonClient::new(Address::local(port), None).with_timeouts(timeouts);
     let error = client.health().await.unwrap_err();
-    assert!(matches!(error, DaemonError::Silent { .. }), "{error:?}");
+    assert!(matches!(error, DaemonError::Timeout { .. }), "{error:?}");
 
     // Somebody never stops talking.
     let endless = tokio::spawn(async move {
@@ -169,7 +181,10 @@ async fn broken_answers_are_cut_and_silence_ends() {
     });
     let client = DaemonClient::new(Address::local(port), None);
     let error = client.health().await.unwrap_err();
-    assert!(matches!(error, DaemonError::Strange { .. }), "{error:?}");
+    assert!(
+        matches!(error, DaemonError::InvalidResponse { .. }),
+        "{error:?}"
+    );
     endless.await.unwrap();
 }
 

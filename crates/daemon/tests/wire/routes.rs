@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use daemon::client::{ConnectReason, Cursor, Signal, Subscription};
+use daemon::client::{ConnectReason, EventCursor, StreamItem, Subscription};
 use daemon::wire::{
-    Admission, ApprovalMode, Ballot, ClientId, ContentBlock, Epoch, NewSession, PageRequest,
-    PromptId, PromptRequest, RequestId, Restore, SessionId, SessionScope, StopReason,
-    TranscriptRequest, TurnState, Vote,
+    ApprovalMode, ClientId, ContentBlock, Epoch, NewSession, PageRequest, PermissionVote, PromptId,
+    PromptRequest, PromptResponse, RequestId, RestoreSession, SessionId, SessionScope, StopReason,
+    TranscriptRequest, TurnState, VoteResult,
 };
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, PATIENCE, SESSION, Seen, TOKEN, http};
+use crate::watching::Opens;
 
 fn session() -> SessionId {
     SessionId::new(SESSION).unwrap()
@@ -190,7 +191,7 @@ async fn writing_routes() {
 
     daemon.answer_next(&post("/load"), captured("daemon-restarted.load.http.txt"));
     let loaded = client
-        .load_session(&session(), &Restore::default(), None)
+        .load_session(&session(), &RestoreSession::default(), None)
         .await
         .unwrap();
     assert_eq!(
@@ -205,7 +206,7 @@ async fn writing_routes() {
         ContentBlock::resource_link("a.txt", "file:///a.txt"),
     ]);
     let admission = client.prompt(&session(), &prompt, None).await.unwrap();
-    assert!(matches!(admission, Admission::Accepted(it) if it.last_event_id == Some(1)));
+    assert!(matches!(admission, PromptResponse::Accepted(it) if it.last_event_id == Some(1)));
     let blocks = json!([{"type": "text", "text": "look"}, {"type": "resource_link", "name": "a.txt", "uri": "file:///a.txt"}]);
     assert_eq!(
         sole(&daemon, &post("/prompt")).body,
@@ -216,7 +217,7 @@ async fn writing_routes() {
         http(200, "", r#"{"stopReason":"end_turn"}"#),
     );
     let admission = client.prompt(&session(), &"x".into(), None).await.unwrap();
-    assert_eq!(admission, Admission::Finished(StopReason::EndTurn));
+    assert_eq!(admission, PromptResponse::Finished(StopReason::EndTurn));
 
     daemon.answer_next(&post("/model"), captured("model-switch.ok.http.txt"));
     let switch = client
@@ -289,17 +290,25 @@ async fn votes_and_their_fates() {
     let vote = async |name: &str| {
         daemon.answer_next(&route, captured(name));
         client
-            .vote(&session(), &request, &Ballot::select("proceed_once"), None)
+            .vote(
+                &session(),
+                &request,
+                &PermissionVote::select("proceed_once"),
+                None,
+            )
             .await
     };
-    assert_eq!(vote("perm-vote-ok.http.txt").await.unwrap(), Vote::Taken);
+    assert_eq!(
+        vote("perm-vote-ok.http.txt").await.unwrap(),
+        VoteResult::Taken
+    );
     assert_eq!(
         vote("perm-vote-late-session-route.http.txt").await.unwrap(),
-        Vote::Lost
+        VoteResult::Lost
     );
     assert_eq!(
         vote("perm-vote-unknown-request.http.txt").await.unwrap(),
-        Vote::Lost
+        VoteResult::Lost
     );
     assert!(vote("policy-designated.vote-other.http.txt").await.is_err());
     assert!(vote("perm-vote-invalid-option.http.txt").await.is_err());
@@ -309,7 +318,7 @@ async fn votes_and_their_fates() {
     );
 
     daemon.answer_next(&route, http(200, "", "{}"));
-    let ballot = Ballot::answer("proceed_once", ["SQLite".into(), "Search, Export".into()]);
+    let ballot = PermissionVote::answer("proceed_once", ["SQLite".into(), "Search, Export".into()]);
     client
         .vote(&session(), &request, &ballot, None)
         .await
@@ -321,7 +330,7 @@ async fn votes_and_their_fates() {
     assert_eq!(daemon.requests(&route).last().unwrap().body, expected);
     daemon.answer_next(&route, http(200, "", "{}"));
     client
-        .vote(&session(), &request, &Ballot::cancel(), None)
+        .vote(&session(), &request, &PermissionVote::cancel(), None)
         .await
         .unwrap();
     assert_eq!(
@@ -336,7 +345,7 @@ async fn a_stream_is_asked_for_with_cursor_and_epoch() {
     let route = format!("GET /session/{SESSION}/events");
     daemon.answer_next(&route, captured("text-prompt.sse.txt"));
     let subscription = Subscription {
-        cursor: Some(Cursor {
+        cursor: Some(EventCursor {
             last_event_id: 7,
             epoch: Some(Epoch::new("e-1").unwrap()),
         }),
@@ -357,7 +366,7 @@ async fn a_stream_is_asked_for_with_cursor_and_epoch() {
     );
     let mut ids = Vec::new();
     while let Some(signal) = stream.next(PATIENCE).await.unwrap() {
-        if let Signal::Event(event) = signal {
+        if let StreamItem::Event(event) = signal {
             ids.push(event.id());
         }
     }

@@ -1,16 +1,16 @@
 //! From `initialize` to the end.
 
-use ::editor::{Hello, Left, Options, uri};
+use ::editor::{EditorInfo, Options, SessionEnd, uri};
 use serde_json::{Value, json};
 use workbench::Agent;
 
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::Editor;
 
 #[tokio::test]
 async fn an_editor_with_a_plugin_begins_and_leaves() {
-    let companion = Companion::start().await;
-    let _agent = companion.agent(Agent::Qwen).await;
+    let companion = EditorCompanion::start();
+    let _agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::new(&companion);
     let capabilities = json!({
         "general": { "positionEncodings": ["utf-8", "utf-16"] },
@@ -30,12 +30,12 @@ async fn an_editor_with_a_plugin_begins_and_leaves() {
     → exit null
     "#);
     insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Qwen Code","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":0}"#);
-    assert_eq!(editor.left().await, Left::Properly);
+    assert_eq!(editor.left().await, SessionEnd::Clean);
 }
 
 #[tokio::test]
 async fn the_tokens_are_not_sent_to_an_editor_that_has_no_use_for_them() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::new(&companion);
     editor.initialize("Helix", &json!({})).await;
     editor.nothing_more().await;
@@ -43,7 +43,7 @@ async fn the_tokens_are_not_sent_to_an_editor_that_has_no_use_for_them() {
 
 #[tokio::test]
 async fn an_editor_without_a_plugin_is_offered_what_tells_us_where_the_person_is() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::new(&companion);
     let offered = editor.initialize("Helix", &json!({})).await;
     let offered = &offered["capabilities"];
@@ -56,28 +56,28 @@ async fn an_editor_without_a_plugin_is_offered_what_tells_us_where_the_person_is
 
 #[tokio::test]
 async fn an_end_without_a_goodbye() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     for ready in [false, true] {
         let mut editor = Editor::new(&companion);
         if ready {
             editor.initialize("x", &json!({})).await;
         }
-        assert_eq!(editor.left().await, Left::Abruptly);
+        assert_eq!(editor.left().await, SessionEnd::Abrupt);
     }
     let mut editor = Editor::new(&companion);
     editor.notify("exit", json!(null)).await;
-    assert_eq!(editor.left().await, Left::Abruptly);
+    assert_eq!(editor.left().await, SessionEnd::Abrupt);
 }
 
 #[tokio::test]
 async fn what_editors_say_of_themselves() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let root = companion.root();
     let folder = uri::from_path(&root);
     let roots = vec![root.clone()];
-    let hello = |roots: &[std::path::PathBuf]| Hello {
+    let hello = |roots: &[std::path::PathBuf]| EditorInfo {
         process: None,
-        roots: roots.to_vec(),
+        folders: roots.to_vec(),
         name: None,
         options: Options::default(),
     };
@@ -105,7 +105,7 @@ async fn what_editors_say_of_themselves() {
         ),
         (
             json!({ "processId": 7, "clientInfo": { "name": "Kate" } }),
-            Hello {
+            EditorInfo {
                 process: Some(7),
                 name: Some("Kate".into()),
                 ..hello(&[])
@@ -129,7 +129,7 @@ async fn what_editors_say_of_themselves() {
         ),
         (
             json!({ "initializationOptions": { "agents": ["qwen"], "ignore": ["*.log"], "trusted": false } }),
-            Hello {
+            EditorInfo {
                 options,
                 ..hello(&[])
             },
@@ -141,14 +141,14 @@ async fn what_editors_say_of_themselves() {
             answer["serverInfo"]["name"], "outrigger",
             "{params} {answer}"
         );
-        let said = companion.hellos.lock().unwrap().pop();
+        let said = companion.editors.lock().unwrap().pop();
         assert_eq!(said, Some(expected), "{params}");
     }
 }
 
 #[tokio::test]
 async fn beginnings_that_fail_can_be_tried_again() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::new(&companion);
     for params in [
         json!({ "initializationOptions": { "ignore": "*.log" } }),
@@ -174,14 +174,14 @@ async fn beginnings_that_fail_can_be_tried_again() {
     → initialize #6 {"clientInfo":{"name":"unlucky"}}
     ← #6 {"code":-32803,"message":"there is no room"}
     "#);
-    assert_eq!(companion.hellos.lock().unwrap().len(), 0);
+    assert_eq!(companion.editors.lock().unwrap().len(), 0);
     let answer = editor.request("initialize", json!({})).await;
     assert_eq!(answer["serverInfo"]["name"], "outrigger");
 }
 
 #[tokio::test]
 async fn out_of_turn() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::new(&companion);
     let hover = |uri: &str| json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
     let uri = editor.uri("a.txt");
@@ -217,6 +217,6 @@ async fn out_of_turn() {
     → initialize #10 {}
     ← #10 {"code":-32600,"message":"already initialized"}
     "#);
-    assert_eq!(companion.hellos.lock().unwrap().len(), 1);
-    assert_eq!(editor.left().await, Left::Properly);
+    assert_eq!(companion.editors.lock().unwrap().len(), 1);
+    assert_eq!(editor.left().await, SessionEnd::Clean);
 }

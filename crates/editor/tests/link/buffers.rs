@@ -4,7 +4,7 @@ use ::editor::buffer::{Buffer, Encoding, Position};
 use proptest::prelude::*;
 use workbench::Cursor;
 
-const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
+const ENCODINGS: [Encoding; 2] = [Encoding::Utf8, Encoding::Utf16];
 
 /// Where the character with this index stands, as the protocol counts: a carriage return, a line
 /// feed and both together end a line. Nothing lies between the two of a pair.
@@ -22,7 +22,6 @@ fn position(text: &[char], index: usize, encoding: Encoding) -> Position {
                 at.character += match encoding {
                     Encoding::Utf8 => u32::try_from(c.len_utf8()).unwrap(),
                     Encoding::Utf16 => u32::try_from(c.len_utf16()).unwrap(),
-                    Encoding::Utf32 => 1,
                 };
             }
         }

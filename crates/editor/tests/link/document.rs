@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use testkit::McpPeer;
 use workbench::Agent;
 
-use crate::agent::Peer;
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::Editor;
 
 const DOCUMENT: &str = include_str!("../../../../docs/editor-protocol.md");
@@ -14,12 +14,14 @@ const ROOT: &str = "/home/me/project";
 const SESSION: &str = "f00dfeedf00dfeedf00dfeedf00dfeed";
 const PORT: &str = "43219";
 
-const SOURCES: [&str; 5] = [
-    include_str!("../../src/link.rs"),
+const METHODS: &str = include_str!("../../src/wire.rs");
+const SOURCES: [&str; 6] = [
+    include_str!("../../src/client.rs"),
+    include_str!("../../src/handshake.rs"),
     include_str!("../../src/presence.rs"),
-    include_str!("../../src/reviews.rs"),
-    include_str!("../../src/verdicts.rs"),
-    include_str!("../../src/wire.rs"),
+    include_str!("../../src/proposals.rs"),
+    include_str!("../../src/session.rs"),
+    METHODS,
 ];
 
 /// Every word of a text that begins with one of these and goes on with a letter.
@@ -34,7 +36,7 @@ fn names<'a>(text: &'a str, prefixes: &[&str]) -> BTreeSet<&'a str> {
 
 #[test]
 fn every_method_is_documented_and_no_other() {
-    let code = names(SOURCES[4], &["outrigger/"]);
+    let code = names(METHODS, &["outrigger/"]);
     assert_eq!(names(DOCUMENT, &["outrigger/"]), code);
     // Those of a conversation share one section.
     let (_, conversations) = DOCUMENT
@@ -78,8 +80,8 @@ fn examples(root: &str) -> Vec<(bool, Value)> {
 /// waited for and compared. What an agent has to do in between is done here.
 #[tokio::test]
 async fn every_example_happens() {
-    let companion = Companion::start().await;
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let companion = EditorCompanion::start();
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::new(&companion);
     let root = companion.root();
     let examples = examples(root.to_str().unwrap());
@@ -143,19 +145,29 @@ async fn hear(editor: &mut Editor<'_>, example: &Value) -> Value {
 }
 
 /// The agent proposes what the example shows.
-async fn open_as(agent: &mut Peer, params: &Value) {
+async fn open_as(agent: &mut McpPeer, params: &Value) {
     let path = params["path"].as_str().unwrap();
     std::fs::write(path, params["original"].as_str().unwrap()).unwrap();
     agent
-        .open_diff(path, params["proposed"].as_str().unwrap())
+        .propose(path, params["proposed"].as_str().unwrap())
         .await;
 }
 
 /// Proposals of the agent until the one with this number is pending and shown.
-async fn ensure_pending(companion: &Companion, agent: &mut Peer, editor: &mut Editor<'_>, id: u64) {
-    while !companion.pending().await.iter().any(|it| it.id.get() == id) {
+async fn ensure_pending(
+    companion: &EditorCompanion,
+    agent: &mut McpPeer,
+    editor: &mut Editor<'_>,
+    id: u64,
+) {
+    while !companion
+        .proposals()
+        .await
+        .iter()
+        .any(|it| it.id.get() == id)
+    {
         let path = companion.file(&format!("{id}.txt"), "one\ntwo\nthree\n");
-        agent.open_diff(&path, "ONE\ntwo\nTHREE\n").await;
+        agent.propose(&path, "ONE\ntwo\nTHREE\n").await;
         let shown = hear(
             editor,
             &json!({ "method": "outrigger/proposal/open", "params": { "id": id } }),
@@ -166,7 +178,7 @@ async fn ensure_pending(companion: &Companion, agent: &mut Peer, editor: &mut Ed
 }
 
 /// A message as the document would write it.
-fn normalized(message: &Value, agent: &Peer, companion: &Companion) -> Value {
+fn normalized(message: &Value, agent: &McpPeer, companion: &EditorCompanion) -> Value {
     let text = message
         .to_string()
         .replace(&agent.session, SESSION)

@@ -4,20 +4,21 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use ::editor::buffer::{Buffer, Encoding, Position};
-use ::editor::{Connection, Left, Link, MemoryEditor, uri};
+use ::editor::{Connection, EditorSession, MemoryEditor, SessionEnd, uri};
 use serde_json::{Value, json};
+use testkit::soon;
 use tokio::task::JoinHandle;
 
-use crate::companion::{Companion, soon};
+use crate::companion::EditorCompanion;
 
 /// Where the ids of questions begin that the test asks for itself.
 const HIDDEN: u64 = 1_000_000;
 
 /// An editor's client. It writes down the whole conversation.
 pub(crate) struct Editor<'a> {
-    companion: &'a Companion,
+    companion: &'a EditorCompanion,
     pipe: MemoryEditor,
-    pub(crate) link: JoinHandle<Left>,
+    pub(crate) link: JoinHandle<SessionEnd>,
     /// What came and was not looked at yet.
     heard: VecDeque<Value>,
     /// The newest status; they come when they come, so they are not part of the record.
@@ -32,12 +33,12 @@ pub(crate) struct Editor<'a> {
 
 impl<'a> Editor<'a> {
     /// An editor that has not said anything yet.
-    pub(crate) fn new(companion: &'a Companion) -> Editor<'a> {
+    pub(crate) fn new(companion: &'a EditorCompanion) -> Editor<'a> {
         let (connection, pipe) = Connection::memory();
         Editor {
             companion,
             pipe,
-            link: tokio::spawn(Link::new(connection, companion.host()).run()),
+            link: tokio::spawn(EditorSession::new(connection, companion.host()).run()),
             heard: VecDeque::new(),
             status: Value::Null,
             logged: Vec::new(),
@@ -49,14 +50,14 @@ impl<'a> Editor<'a> {
     }
 
     /// An editor with a plugin, ready; its record begins after that.
-    pub(crate) async fn with_plugin(companion: &'a Companion) -> Editor<'a> {
+    pub(crate) async fn with_plugin(companion: &'a EditorCompanion) -> Editor<'a> {
         let capabilities = json!({ "experimental": { "outrigger": true } });
         Editor::started(companion, "Neovim", &capabilities).await
     }
 
     /// An editor with these capabilities, ready; its record begins after that.
     pub(crate) async fn started(
-        companion: &'a Companion,
+        companion: &'a EditorCompanion,
         name: &str,
         capabilities: &Value,
     ) -> Editor<'a> {
@@ -276,7 +277,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The end of the conversation.
-    pub(crate) async fn left(self) -> Left {
+    pub(crate) async fn left(self) -> SessionEnd {
         let Editor { pipe, link, .. } = self;
         drop(pipe);
         soon("the link ends", link).await.unwrap()

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::Editor;
 
 #[tokio::test]
 async fn files_are_renamed_and_deleted() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     for name in ["a.txt", "b.txt", "c.txt"] {
         companion.file(name, "");
     }
@@ -62,7 +62,7 @@ async fn files_are_renamed_and_deleted() {
 
 #[tokio::test]
 async fn folders_come_and_go() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::with_plugin(&companion).await;
     let second = companion.state().join("second");
     std::fs::create_dir(&second).unwrap();

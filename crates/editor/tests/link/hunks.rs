@@ -3,7 +3,7 @@
 use ::editor::buffer::Encoding;
 use serde_json::{Value, json};
 
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::{Editor, edited, range};
 use crate::sheets::{propose, save, stock};
 
@@ -102,7 +102,7 @@ async fn hunks_are_dropped_and_kept_in_the_sheet_only() {
     ];
     for encoding in [Encoding::Utf8, Encoding::Utf16] {
         for (original, proposed, at, expected) in cases {
-            let companion = Companion::start().await;
+            let companion = EditorCompanion::start();
             let path = companion.file("a.txt", original);
             let mut editor = stock(&companion, encoding).await;
             let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;

@@ -1,7 +1,7 @@
 //! The link as editors meet it: whole conversations with a real desk and a real agent side.
 //!
 //! Each test has a folder, a desk and an endpoint for agents of its own ([`companion`]), plays
-//! the agent over plain HTTP ([`agent`]) and the editor over a connection in memory
+//! the agent over plain HTTP ([`testkit::McpPeer`]) and the editor over a connection in memory
 //! ([`editor`]). What is compared is the whole conversation, without what differs from run to
 //! run.
 
@@ -12,7 +12,6 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
-mod agent;
 mod beginnings;
 mod buffers;
 mod companion;

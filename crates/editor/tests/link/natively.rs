@@ -1,21 +1,21 @@
 //! Editors with a plugin (level 1): proposals as native diffs.
 
 use serde_json::{Value, json};
+use testkit::McpPeer;
 use workbench::{Agent, Decision};
 
-use crate::agent::Peer;
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::Editor;
 
 const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 const PROPOSED: &str = "ONE\ntwo\nthree\nfour\nFIVE\n";
 
 /// An editor with a plugin that shows the proposal of an agent for `a.txt`.
-async fn shown(companion: &Companion) -> (Editor<'_>, Peer, Value) {
+async fn shown(companion: &EditorCompanion) -> (Editor<'_>, McpPeer, Value) {
     let path = companion.file("a.txt", ORIGINAL);
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(companion).await;
-    agent.open_diff(&path, PROPOSED).await;
+    agent.propose(&path, PROPOSED).await;
     let asked = editor.hear().await;
     assert_eq!(asked["method"], "outrigger/proposal/open");
     (editor, agent, asked)
@@ -23,7 +23,7 @@ async fn shown(companion: &Companion) -> (Editor<'_>, Peer, Value) {
 
 #[tokio::test]
 async fn shown_and_accepted() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     let verdict = json!({ "id": 1, "accepted": true });
@@ -73,7 +73,7 @@ async fn every_verdict_reaches_the_agent() {
     ] {
         // As a request, and as a notification for plugins that do not care for the answer.
         for request in [true, false] {
-            let companion = Companion::start().await;
+            let companion = EditorCompanion::start();
             let (mut editor, mut agent, asked) = shown(&companion).await;
             editor.reply(&asked, json!({ "opened": true })).await;
             let mut params = verdict.clone();
@@ -87,14 +87,14 @@ async fn every_verdict_reaches_the_agent() {
             let (method, content) = agent.verdict().await;
             assert_eq!((method.as_str(), content), heard.clone(), "{verdict}");
             assert_eq!(editor.hear().await["method"], "outrigger/proposal/close");
-            assert!(companion.pending().await.is_empty());
+            assert!(companion.proposals().await.is_empty());
         }
     }
 }
 
 #[tokio::test]
 async fn verdicts_that_cannot_be() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, _agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.transcript();
@@ -131,17 +131,17 @@ async fn verdicts_that_cannot_be() {
     → outrigger/proposal/verdict {"accepted":true,"id":7}
     ← window/showMessage {"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones","type":2}
     "#);
-    assert_eq!(companion.pending().await.len(), 1, "it is kept");
+    assert_eq!(companion.proposals().await.len(), 1, "it is kept");
 }
 
 #[tokio::test]
 async fn an_editor_that_cannot_show_it_does_not_cost_the_edit() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     let no = json!({ "opened": false, "reason": "another diff is open" });
     editor.reply(&asked, no).await;
     editor.settle().await;
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
     companion.decide(1, Decision::Accept).await.unwrap();
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
@@ -161,23 +161,23 @@ async fn strange_answers_to_open_leave_it_pending() {
         json!({ "error": "broken" }),
         json!({}),
     ] {
-        let companion = Companion::start().await;
+        let companion = EditorCompanion::start();
         let (mut editor, mut agent, asked) = shown(&companion).await;
         let mut message = answer.clone();
         message["id"] = asked["id"].clone();
         editor.say(&message).await;
         editor.settle().await;
-        assert_eq!(companion.pending().await.len(), 1, "{answer}");
+        assert_eq!(companion.proposals().await.len(), 1, "{answer}");
         // It is as if the editor did not have it: the agent need not wait for its text.
         let path = companion.path("a.txt");
-        assert_eq!(agent.close_diff(&path).await, PROPOSED);
+        assert_eq!(agent.withdraw(&path).await, PROPOSED);
         editor.nothing_more().await;
     }
 }
 
 #[tokio::test]
 async fn decided_elsewhere() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.settle().await;
@@ -200,18 +200,18 @@ async fn decided_elsewhere() {
 
 #[tokio::test]
 async fn taken_back_with_the_text_that_the_editor_has() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.settle().await;
     let path = companion.path("a.txt");
-    let (text, ()) = tokio::join!(agent.close_diff(&path), async {
+    let (text, ()) = tokio::join!(agent.withdraw(&path), async {
         let close = editor.hear().await;
         editor.reply(&close, json!({ "text": "typed\n" })).await;
     });
     assert_eq!(text, "typed\n");
     editor.nothing_more().await;
-    assert!(companion.pending().await.is_empty());
+    assert!(companion.proposals().await.is_empty());
     insta::assert_snapshot!(editor.transcript(), @r#"
     ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
     → #1 {"opened":true}
@@ -222,14 +222,14 @@ async fn taken_back_with_the_text_that_the_editor_has() {
 
 #[tokio::test]
 async fn taken_back_from_an_editor_that_does_not_answer() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     let path = companion.path("a.txt");
     let draft = json!({ "id": 1, "text": "half typed" });
     editor.notify("outrigger/proposal/update", draft).await;
     editor.settle().await;
-    assert_eq!(agent.close_diff(&path).await, "half typed");
+    assert_eq!(agent.withdraw(&path).await, "half typed");
     let close = editor.hear().await;
     editor.reply(&close, json!({ "text": "too late" })).await;
     editor.nothing_more().await;
@@ -244,11 +244,11 @@ async fn taken_back_from_an_editor_that_does_not_answer() {
 
 #[tokio::test]
 async fn a_second_proposal_for_the_same_file_takes_the_place_of_the_first() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.settle().await;
-    agent.open_diff(&companion.path("a.txt"), "second\n").await;
+    agent.propose(&companion.path("a.txt"), "second\n").await;
     let (first, second) = (editor.hear().await, editor.hear().await);
     assert_eq!(first["method"], "outrigger/proposal/close");
     assert_eq!(first["params"], json!({ "id": 1 }));
@@ -259,7 +259,7 @@ async fn a_second_proposal_for_the_same_file_takes_the_place_of_the_first() {
 
 #[tokio::test]
 async fn an_agent_that_leaves_takes_its_proposals_along() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.settle().await;
@@ -273,10 +273,10 @@ async fn an_agent_that_leaves_takes_its_proposals_along() {
 
 #[tokio::test]
 async fn what_waits_is_shown_to_an_editor_that_comes_later() {
-    let companion = Companion::start().await;
-    let mut agent = companion.agent(Agent::Gemini).await;
-    agent.open_diff(&companion.path("new.txt"), "new\n").await;
-    agent.open_diff(&companion.path("é ü.txt"), "x").await;
+    let companion = EditorCompanion::start();
+    let mut agent = companion.listener(Agent::Gemini).await;
+    agent.propose(&companion.path("new.txt"), "new\n").await;
+    agent.propose(&companion.path("é ü.txt"), "x").await;
     let mut editor = Editor::with_plugin(&companion).await;
     editor.hear().await;
     editor.hear().await;
@@ -293,15 +293,15 @@ async fn what_waits_is_shown_to_an_editor_that_comes_later() {
 
 #[tokio::test]
 async fn the_editor_is_told_whether_the_buffer_has_changes() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let path = companion.file("a.txt", ORIGINAL);
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
     editor.open(&uri, ORIGINAL).await;
     editor.change(&uri, [0, 0, 0, 0], "x").await;
     editor.settle().await;
-    agent.open_diff(&path, PROPOSED).await;
+    agent.propose(&path, PROPOSED).await;
     assert_eq!(editor.hear().await["params"]["dirty"], true);
     editor
         .notify("textDocument/didSave", Editor::about(&uri))
@@ -312,7 +312,7 @@ async fn the_editor_is_told_whether_the_buffer_has_changes() {
 
 #[tokio::test]
 async fn an_editor_that_slept_through_it_closes_what_is_over() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     editor.settle().await;
@@ -320,8 +320,8 @@ async fn an_editor_that_slept_through_it_closes_what_is_over() {
     companion.decide(1, Decision::Reject).await.unwrap();
     for round in 0..600 {
         let path = companion.path(&format!("{round}.txt"));
-        agent.open_diff(&path, "x").await;
-        agent.close_diff(&path).await;
+        agent.propose(&path, "x").await;
+        agent.withdraw(&path).await;
     }
     let close = editor.hear_past_answers().await;
     assert_eq!(close["method"], "outrigger/proposal/close", "{close}");
@@ -330,11 +330,11 @@ async fn an_editor_that_slept_through_it_closes_what_is_over() {
 
 #[tokio::test]
 async fn an_edit_that_cannot_be_shown_is_told() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let path = companion.file("a.bin", b"\xff\xfe\x00");
-    let mut agent = companion.agent(Agent::Gemini).await;
+    let mut agent = companion.listener(Agent::Gemini).await;
     let mut editor = Editor::with_plugin(&companion).await;
-    agent.open_diff(&path, "text").await;
+    agent.propose(&path, "text").await;
     editor.hear().await;
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"← window/showMessage {"message":"Gemini CLI proposes an edit: /w/a.bin is not UTF-8 text; decide this edit in the agent's terminal","type":3}"#);
@@ -342,15 +342,15 @@ async fn an_edit_that_cannot_be_shown_is_told() {
 
 #[tokio::test]
 async fn the_editors_log_tells_what_happened_without_texts() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (mut editor, mut agent, asked) = shown(&companion).await;
     editor.reply(&asked, json!({ "opened": true })).await;
     companion.decide(1, Decision::Reject).await.unwrap();
     editor.hear().await;
     let path = companion.path("b.txt");
-    agent.open_diff(&path, "x").await;
+    agent.propose(&path, "x").await;
     editor.hear().await;
-    agent.close_diff(&path).await;
+    agent.withdraw(&path).await;
     editor.hear().await;
     editor.settle().await;
     let proposals: Vec<_> = editor

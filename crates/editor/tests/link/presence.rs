@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use workbench::Agent;
 
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::{Editor, place, range};
 
 fn selection(uri: &str, ranges: &[[u32; 4]]) -> Value {
@@ -15,11 +15,11 @@ fn selection(uri: &str, ranges: &[[u32; 4]]) -> Value {
 
 #[tokio::test]
 async fn a_plugin_says_where_the_person_is() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     for name in ["a.txt", "b.txt"] {
         companion.file(name, "on disk\n");
     }
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(&companion).await;
     let (a, b) = (editor.uri("a.txt"), editor.uri("b.txt"));
     editor.open(&a, "one\ntwo\nthree\n").await;
@@ -75,9 +75,9 @@ async fn a_plugin_says_where_the_person_is() {
 
 #[tokio::test]
 async fn paused_agents_see_nothing() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
-    let mut agent = companion.agent(Agent::Gemini).await;
+    let mut agent = companion.listener(Agent::Gemini).await;
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
     editor.open(&uri, "").await;
@@ -116,7 +116,7 @@ async fn paused_agents_see_nothing() {
 
 #[tokio::test]
 async fn a_pause_is_told_even_when_nothing_is_open() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::with_plugin(&companion).await;
     editor
         .request("outrigger/pause", json!({ "paused": true }))
@@ -134,7 +134,7 @@ async fn positions_are_counted_as_agreed() {
         (json!([]), 2, 4),
         (json!(["utf-32"]), 2, 4),
     ] {
-        let companion = Companion::start().await;
+        let companion = EditorCompanion::start();
         companion.file("a.txt", "");
         let capabilities = json!({
             "general": { "positionEncodings": offered },
@@ -155,7 +155,7 @@ async fn positions_are_counted_as_agreed() {
 
 #[tokio::test]
 async fn a_message_without_a_place_does_not_move_the_cursor() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
@@ -171,7 +171,7 @@ async fn a_message_without_a_place_does_not_move_the_cursor() {
 
 #[tokio::test]
 async fn what_is_no_file_is_not_told() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
     companion.file(".env", "");
     let mut editor = Editor::with_plugin(&companion).await;
@@ -214,7 +214,7 @@ async fn what_is_no_file_is_not_told() {
 
 #[tokio::test]
 async fn the_places_that_a_plugin_asks_about_are_not_where_the_person_is() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
     companion.file("b.txt", "");
     let mut editor = Editor::with_plugin(&companion).await;

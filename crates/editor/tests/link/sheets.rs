@@ -5,14 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 use ::editor::buffer::Encoding;
 use ::editor::uri;
 use serde_json::json;
+use testkit::McpPeer;
 use workbench::{Agent, Decision};
 
-use crate::agent::Peer;
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::{Editor, range};
 
 /// An editor that can do everything but has no plugin.
-pub(crate) async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'_> {
+pub(crate) async fn stock(companion: &EditorCompanion, encoding: Encoding) -> Editor<'_> {
     let capabilities = json!({
         "general": { "positionEncodings": [encoding.name()] },
         "window": { "showDocument": { "support": true } },
@@ -23,13 +23,13 @@ pub(crate) async fn stock(companion: &Companion, encoding: Encoding) -> Editor<'
 
 /// An agent proposes a text for a file; the URI of its sheet.
 pub(crate) async fn propose(
-    companion: &Companion,
+    companion: &EditorCompanion,
     editor: &mut Editor<'_>,
     name: &str,
     text: &str,
-) -> (Peer, String) {
-    let mut agent = companion.agent(Agent::Qwen).await;
-    agent.open_diff(&companion.path(name), text).await;
+) -> (McpPeer, String) {
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path(name), text).await;
     let show = editor.hear().await;
     assert_eq!(show["method"], "window/showDocument");
     assert_eq!(editor.hear().await["method"], "window/showMessageRequest");
@@ -47,7 +47,7 @@ pub(crate) async fn save(editor: &mut Editor<'_>, sheet: &str) {
 async fn a_sheet_is_known_however_the_editor_spells_it() {
     // A client may leave characters as they are that we write as escapes, and the other way.
     for name in ["a+b@c (1).txt", "é~ü.txt", "50%.txt", "a:b,c;d=e&f!$'.txt"] {
-        let companion = Companion::start().await;
+        let companion = EditorCompanion::start();
         companion.file("open.txt", "");
         let mut editor = stock(&companion, Encoding::Utf16).await;
         let open = editor.uri("open.txt");
@@ -63,7 +63,7 @@ async fn a_sheet_is_known_however_the_editor_spells_it() {
         save(&mut editor, &spelled).await;
         editor.settle().await;
         assert!(
-            companion.pending().await.is_empty(),
+            companion.proposals().await.is_empty(),
             "{spelled} not accepted"
         );
         assert_eq!(agent.verdict().await, ("Accepted".into(), "y\n".into()));
@@ -72,7 +72,7 @@ async fn a_sheet_is_known_however_the_editor_spells_it() {
 
 #[tokio::test]
 async fn a_sheet_is_known_when_its_folder_is_reached_through_a_link() {
-    let companion = Companion::start_linked().await;
+    let companion = EditorCompanion::start_linked();
     companion.file("open.txt", "");
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let open = editor.uri("open.txt");
@@ -90,7 +90,7 @@ async fn a_sheet_is_known_when_its_folder_is_reached_through_a_link() {
 
 #[tokio::test]
 async fn a_sheet_never_becomes_context_not_even_when_it_is_over() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("open.txt", "");
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let open = editor.uri("open.txt");
@@ -122,21 +122,21 @@ async fn a_sheet_never_becomes_context_not_even_when_it_is_over() {
 
 #[tokio::test]
 async fn taken_back_with_what_the_sheet_says() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let (mut agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
     editor.open(&sheet, "x\n").await;
     editor.change(&sheet, [0, 0, 0, 1], "mine").await;
     editor.settle().await;
     let path = companion.path("new.txt");
-    assert_eq!(agent.close_diff(&path).await, "mine\n");
+    assert_eq!(agent.withdraw(&path).await, "mine\n");
     assert_eq!(editor.hear().await["method"], "$/cancelRequest");
     editor.nothing_more().await;
 }
 
 #[tokio::test]
 async fn sheets_are_private_and_go() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
     let file = uri::to_path(&sheet).unwrap();
@@ -152,12 +152,16 @@ async fn sheets_are_private_and_go() {
     assert!(file.exists());
     editor.left().await;
     assert!(!file.exists(), "it goes with the editor");
-    assert_eq!(companion.pending().await.len(), 1, "the proposal does not");
+    assert_eq!(
+        companion.proposals().await.len(),
+        1,
+        "the proposal does not"
+    );
 }
 
 #[tokio::test]
 async fn a_byte_order_mark_that_the_editor_hides_is_not_lost() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let (original, proposed) = ("\u{feff}old\r\n", "\u{feff}new\r\n");
     companion.file("a.txt", original);
     let mut editor = stock(&companion, Encoding::Utf16).await;
@@ -170,7 +174,7 @@ async fn a_byte_order_mark_that_the_editor_hides_is_not_lost() {
 
 #[tokio::test]
 async fn several_sheets_are_decided_one_by_one() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let (mut qwen, first) = propose(&companion, &mut editor, "same.txt", "first\n").await;
     let (mut other, second) = propose(&companion, &mut editor, "same.txt", "second\n").await;
@@ -188,7 +192,7 @@ async fn several_sheets_are_decided_one_by_one() {
 
 #[tokio::test]
 async fn the_question_says_what_matters() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let a = editor.uri("a.txt");
@@ -224,7 +228,7 @@ async fn the_question_says_what_matters() {
 
 #[tokio::test]
 async fn commands_that_cannot_be() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let (_agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
     editor.transcript();
@@ -270,12 +274,12 @@ async fn commands_that_cannot_be() {
     → workspace/executeCommand #10 {"arguments":[1,5000000000],"command":"outrigger.dropHunk"}
     ← #10 {"code":-32602,"message":"the command's arguments are wrong"}
     "#);
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_sheet_with_a_change_that_cannot_be_read_is_taken_from_disk() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = stock(&companion, Encoding::Utf16).await;
     let (mut agent, sheet) = propose(&companion, &mut editor, "new.txt", "x\n").await;
     editor.open(&sheet, "x\n").await;
@@ -291,16 +295,16 @@ async fn a_sheet_with_a_change_that_cannot_be_read_is_taken_from_disk() {
 
 #[tokio::test]
 async fn a_sheet_that_is_no_text_any_more_is_not_accepted_as_something_else() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let capabilities = json!({});
     let mut editor = Editor::started(&companion, "x", &capabilities).await;
-    let mut agent = companion.agent(Agent::Qwen).await;
-    agent.open_diff(&companion.path("new.txt"), "x\n").await;
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path("new.txt"), "x\n").await;
     let question = editor.hear().await;
     let sheet = companion.state().join("reviews/1/new.txt");
     std::fs::write(&sheet, b"saved as Latin-1: \xe4\n").unwrap();
     editor.reply(&question, json!({ "title": "Accept" })).await;
     let told = editor.hear().await;
     assert_eq!(told["method"], "window/showMessage", "{told}");
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
 }

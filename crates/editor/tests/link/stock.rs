@@ -4,10 +4,10 @@
 //! with the selection, who only highlights, who can show a document, who cannot.
 
 use serde_json::{Value, json};
+use testkit::McpPeer;
 use workbench::{Agent, Decision};
 
-use crate::agent::Peer;
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::{Editor, place, range};
 
 const ORIGINAL: &str = "one\ntwo\nthree\n";
@@ -23,7 +23,7 @@ struct Stock {
 }
 
 impl Stock {
-    async fn start<'a>(&self, companion: &'a Companion) -> Editor<'a> {
+    async fn start<'a>(&self, companion: &'a EditorCompanion) -> Editor<'a> {
         for name in ["a.txt", "b.txt"] {
             companion.file(name, ORIGINAL);
         }
@@ -53,9 +53,12 @@ async fn ask_at(editor: &mut Editor<'_>, what: &str, uri: &str, at: (u32, u32)) 
 }
 
 /// An agent proposes a change of `a.txt`; what the editor is asked then, and the sheet.
-async fn propose(companion: &Companion, editor: &mut Editor<'_>) -> (Peer, Vec<Value>, String) {
-    let mut agent = companion.agent(Agent::Gemini).await;
-    agent.open_diff(&companion.path("a.txt"), PROPOSED).await;
+async fn propose(
+    companion: &EditorCompanion,
+    editor: &mut Editor<'_>,
+) -> (McpPeer, Vec<Value>, String) {
+    let mut agent = companion.listener(Agent::Gemini).await;
+    agent.propose(&companion.path("a.txt"), PROPOSED).await;
     let mut asked = vec![editor.hear().await];
     while asked.last().unwrap()["method"] != "window/showMessageRequest" {
         asked.push(editor.hear().await);
@@ -67,7 +70,7 @@ async fn propose(companion: &Companion, editor: &mut Editor<'_>) -> (Peer, Vec<V
 
 #[tokio::test]
 async fn helix() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let helix = Stock {
         name: "helix",
         encodings: &["utf-8", "utf-32", "utf-16"],
@@ -120,7 +123,7 @@ async fn helix() {
 
 #[tokio::test]
 async fn zed() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let zed = Stock {
         name: "Zed",
         encodings: &["utf-16"],
@@ -155,7 +158,7 @@ async fn zed() {
 
 #[tokio::test]
 async fn sublime() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let sublime = Stock {
         name: "Sublime Text LSP",
         encodings: &["utf-16"],
@@ -206,7 +209,7 @@ async fn sublime() {
 
 #[tokio::test]
 async fn eglot() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let eglot = Stock {
         name: "Eglot",
         encodings: &["utf-32", "utf-8", "utf-16"],
@@ -236,7 +239,7 @@ async fn eglot() {
 
 #[tokio::test]
 async fn kakoune() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let kakoune = Stock {
         name: "kakoune-lsp",
         encodings: &["utf-8", "utf-16"],
@@ -267,7 +270,7 @@ async fn kakoune() {
 
 #[tokio::test]
 async fn vim() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let vim = Stock {
         name: "Vim",
         encodings: &["utf-32", "utf-16", "utf-8"],
@@ -320,7 +323,7 @@ async fn vim() {
 /// Kate 22.12 says that there is no such method, and its person is told where else to decide.
 #[tokio::test]
 async fn kate_that_knows_no_questions() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let kate = Stock {
         name: "Kate",
         encodings: &["utf-16"],
@@ -339,7 +342,7 @@ async fn kate_that_knows_no_questions() {
 
 #[tokio::test]
 async fn kate() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let kate = Stock {
         name: "Kate",
         encodings: &["utf-16"],

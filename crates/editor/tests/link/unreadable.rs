@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use workbench::Agent;
 
-use crate::companion::Companion;
+use crate::companion::EditorCompanion;
 use crate::editor::{Editor, place, range};
 
 #[tokio::test]
 async fn content_that_is_no_message() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::with_plugin(&companion).await;
     for (content, code) in [
         (&b""[..], -32700),
@@ -43,7 +43,7 @@ async fn content_that_is_no_message() {
 
 #[tokio::test]
 async fn answers_to_nothing_are_passed_over() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     let mut editor = Editor::with_plugin(&companion).await;
     for answer in [
         json!({ "id": 99, "result": { "opened": true } }),
@@ -58,16 +58,16 @@ async fn answers_to_nothing_are_passed_over() {
 
 #[tokio::test]
 async fn parameters_that_cannot_be_read_are_ignored_in_notifications() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
     editor.open(&uri, "one\ntwo\n").await;
     editor
         .notify("textDocument/didFocus", Editor::about(&uri))
         .await;
-    agent.open_diff(&companion.path("a.txt"), "x").await;
+    agent.propose(&companion.path("a.txt"), "x").await;
     editor.hear().await;
     let wrong = [
         json!(null),
@@ -108,12 +108,12 @@ async fn parameters_that_cannot_be_read_are_ignored_in_notifications() {
     // A pause that did not happen is worth a message.
     editor.notify("outrigger/pause", json!({})).await;
     assert_eq!(editor.hear().await["method"], "window/showMessage");
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
 }
 
 #[tokio::test]
 async fn positions_outside_the_text_mean_its_nearest_end() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
     for (at, selected, cursor) in [
         ([0, 0, 99, 0], "one\ntwo\n", "3:1"),
@@ -146,7 +146,7 @@ async fn a_change_that_cannot_be_read_makes_the_text_unknown() {
         r#"{"range":{"start":{"line":0,"character":0}},"text":"x"}"#,
     ];
     for change in unreadable {
-        let companion = Companion::start().await;
+        let companion = EditorCompanion::start();
         companion.file("a.txt", "");
         let mut editor = Editor::with_plugin(&companion).await;
         let uri = editor.uri("a.txt");
@@ -173,7 +173,7 @@ async fn a_change_that_cannot_be_read_makes_the_text_unknown() {
 
 #[tokio::test]
 async fn a_document_that_is_no_unicode_is_open_without_a_text() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
@@ -194,12 +194,12 @@ async fn a_document_that_is_no_unicode_is_open_without_a_text() {
 
 #[tokio::test]
 async fn an_editor_that_never_answers_costs_little() {
-    let companion = Companion::start().await;
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let companion = EditorCompanion::start();
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(&companion).await;
     for round in 0..1_500 {
         agent
-            .open_diff(&companion.path("a.txt"), &round.to_string())
+            .propose(&companion.path("a.txt"), &round.to_string())
             .await;
         let opened = editor.hear().await;
         if round > 0 {
@@ -208,7 +208,7 @@ async fn an_editor_that_never_answers_costs_little() {
             assert_eq!(editor.hear().await["method"], "outrigger/proposal/open");
         }
     }
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
     // Very late answers are answers to nothing.
     for id in 1..100 {
         let late = json!({ "jsonrpc": "2.0", "id": id, "result": { "opened": false } });
@@ -220,14 +220,14 @@ async fn an_editor_that_never_answers_costs_little() {
 
 #[tokio::test]
 async fn a_flood_is_taken_in_as_fast_as_it_is_read() {
-    let companion = Companion::start().await;
+    let companion = EditorCompanion::start();
     companion.file("a.txt", "");
-    let mut agent = companion.agent(Agent::Qwen).await;
+    let mut agent = companion.listener(Agent::Qwen).await;
     let mut editor = Editor::with_plugin(&companion).await;
     let uri = editor.uri("a.txt");
     editor.open(&uri, "").await;
     editor.transcript();
-    agent.open_diff(&companion.path("a.txt"), "x").await;
+    agent.propose(&companion.path("a.txt"), "x").await;
     editor.hear().await;
     for round in 0..3_000_u32 {
         let typed = json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
@@ -243,5 +243,5 @@ async fn a_flood_is_taken_in_as_fast_as_it_is_read() {
     }
     let context = editor.context().await;
     assert!(context.starts_with("*a.txt:1:3001 \"xxx"), "{context:.40}");
-    assert_eq!(companion.pending().await.len(), 1);
+    assert_eq!(companion.proposals().await.len(), 1);
 }

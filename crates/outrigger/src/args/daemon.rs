@@ -1,14 +1,14 @@
-//! What can be typed after `outrigger daemon`.
+//! The command line of `outrigger daemon`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Listing;
+use super::ListArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  outrigger daemon status                 what listens there, and where it works
+  outrigger daemon status                 version, process and folders of the daemon
   outrigger daemon sessions
   outrigger daemon prompt \"What does this project do?\"
   outrigger daemon --url http://127.0.0.1:4171 status
@@ -23,54 +23,54 @@ Exit codes:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Daemon {
+pub(crate) struct DaemonArgs {
     #[command(flatten)]
-    pub(crate) link: DaemonLink,
+    pub(crate) options: DaemonOptions,
     #[command(subcommand)]
-    pub(crate) what: DaemonCommand,
+    pub(crate) command: DaemonCommand,
 }
 
-/// Which daemon.
+/// Where the daemon is, and the token for it.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct DaemonLink {
-    /// Where it listens [default: `$QWEN_IDE_DAEMON_URL` or `http://127.0.0.1:4170`].
+pub(crate) struct DaemonOptions {
+    /// The address of the daemon [default: `$QWEN_IDE_DAEMON_URL` or `http://127.0.0.1:4170`].
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// A file with the token it asks for [default: `$QWEN_SERVER_TOKEN`].
+    /// A file with the token of the daemon [default: `$QWEN_SERVER_TOKEN`].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DaemonCommand {
-    /// Show what the daemon is, where it works and how busy it is.
-    Status(Listing),
+    /// Show the version, the folders and the load of the daemon.
+    Status(ListArgs),
     /// List the conversations of this folder.
-    Sessions(Listing),
-    /// Say something, show what the agent does, and ask before it changes anything.
+    Sessions(ListArgs),
+    /// Send a prompt, show what the agent does, and ask before it changes anything.
     ///
-    /// Ctrl-C cancels the turn, a second one leaves. Answers are read from stdin, a line each; at
-    /// its end every further request is declined.
+    /// Ctrl-C cancels the turn, a second Ctrl-C quits. Answers are read from stdin, one per line;
+    /// when stdin ends, every further request is declined.
     #[command(
         after_help = "Examples:\n  outrigger daemon prompt \"What does this project do?\"\n  git diff | outrigger daemon prompt -\n  outrigger daemon prompt \"Fix the typo\" --yes-to-edits=yes --json"
     )]
-    Prompt(DaemonPrompt),
+    Prompt(PromptArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DaemonPrompt {
-    /// What to say; `-` for what stands on stdin.
+pub(crate) struct PromptArgs {
+    /// The prompt, or `-` to read it from stdin.
     pub(crate) text: String,
-    /// Print what happens as JSON, one event a line.
+    /// Print events as JSON, one per line.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Allow edits of files without asking. Commands are always asked for.
-    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = YesNo::No)]
+    /// Allow edits of files without asking. Commands still need your answer.
+    #[arg(long, value_enum, value_name = "YES|NO", default_value_t = YesNo::No)]
     pub(crate) yes_to_edits: YesNo,
-    /// Go on with this conversation instead of a new one.
+    /// Continue this conversation instead of a new one.
     #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub(crate) session: Option<String>,
-    /// Use the conversation that everybody in this folder shares.
+    /// Use the conversation that all clients in this folder share.
     #[arg(long)]
     pub(crate) shared: bool,
 }

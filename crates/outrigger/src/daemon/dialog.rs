@@ -1,24 +1,24 @@
-//! Asking the person in the terminal: one request after the other, on stderr, answered by lines.
+//! Asks the person in the terminal: one request at a time, on stderr; a line of stdin answers it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ::daemon::connection::{Answer, Request};
+use ::daemon::connection::{InteractionRequest, UserAnswer};
 use ::daemon::wire::{Question, ToolContent};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::output::harmless;
+use crate::output::{one_line, print_error, printable};
 
-/// How many lines of a change are shown.
+/// How many lines of a diff are shown.
 const LINES: usize = 40;
 
-/// The person's lines. Whoever holds the lock is the one who is being answered.
+/// Lines of stdin. The dialog that holds the lock gets the next ones.
 pub(super) type Lines = Arc<Mutex<mpsc::Receiver<String>>>;
 
 /// Reads lines of stdin from now on.
 pub(super) fn lines() -> Lines {
     let (sender, receiver) = mpsc::channel(1);
-    // Reading cannot be given up, so it is done on a thread that ends with the program.
+    // A read of stdin cannot be cancelled, so it is done on a thread that ends with the program.
     std::thread::spawn(move || {
         for line in std::io::stdin().lines() {
             let Ok(line) = line else { return };
@@ -30,34 +30,35 @@ pub(super) fn lines() -> Lines {
     Arc::new(Mutex::new(receiver))
 }
 
-/// Asks the person. Dropped when somebody else answers; then the next dialog gets its turn.
-pub(super) async fn ask(request: Request, lines: Lines) -> Option<Answer> {
+/// Asks the person; `None` when stdin has ended. The future is dropped when somebody else answers,
+/// and the next dialog begins.
+pub(super) async fn ask(request: InteractionRequest, lines: Lines) -> Option<UserAnswer> {
     let mut lines = lines.lock().await;
     let Some(questions) = &request.questions else {
-        eprint!("{}", harmless(&describe(&request)));
+        print_error(&describe(&request));
         let line = lines.recv().await?;
         return Some(permission(&request, &line));
     };
     let mut replies = Vec::new();
     for question in questions {
-        eprint!("{}", harmless(&pose(question)));
+        print_error(&describe_question(question));
         replies.push(reply(question, &lines.recv().await?));
     }
-    Some(Answer::Reply(replies))
+    Some(UserAnswer::Reply(replies))
 }
 
-fn describe(request: &Request) -> String {
-    let mut text = format!("\nThe agent asks: {}\n", request.title);
+fn describe(request: &InteractionRequest) -> String {
+    let mut text = format!("\nThe agent asks: {}\n", one_line(&request.title));
     let command = request
         .input
         .as_ref()
         .and_then(|it| it.get("command")?.as_str());
     if let Some(command) = command {
         // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  $ {command}");
+        let _ = writeln!(text, "  $ {}", indented(command));
     }
     for diff in request.content.iter().filter_map(ToolContent::as_diff) {
-        let _ = writeln!(text, "  {}", diff.path);
+        let _ = writeln!(text, "  {}", one_line(diff.path));
         let old = diff
             .old_text
             .unwrap_or_default()
@@ -65,42 +66,43 @@ fn describe(request: &Request) -> String {
             .map(|line| ('-', line));
         let changed = old.chain(diff.new_text.lines().map(|line| ('+', line)));
         for (sign, line) in changed.clone().take(LINES) {
-            let _ = writeln!(text, "  {sign}{line}");
+            let _ = writeln!(text, "  {sign}{}", printable(line));
         }
         if changed.count() > LINES {
             let _ = writeln!(text, "  …");
         }
     }
     for (at, option) in request.options.iter().enumerate() {
-        let _ = writeln!(text, "  {}) {}", at + 1, option.title());
+        let _ = writeln!(text, "  {}) {}", at + 1, one_line(option.title()));
     }
     text + "y for yes this time, a number, or anything else for no: "
 }
 
-/// Anything but a clear yes is a no.
-fn permission(request: &Request, line: &str) -> Answer {
+/// Everything but a clear yes declines.
+fn permission(request: &InteractionRequest, line: &str) -> UserAnswer {
     let line = line.trim();
     if line.eq_ignore_ascii_case("y") || line.eq_ignore_ascii_case("yes") {
-        return Answer::Allow;
+        return UserAnswer::Allow;
     }
     let chosen = line
         .parse::<usize>()
         .ok()
         .and_then(|it| request.options.get(it.checked_sub(1)?));
-    chosen.map_or(Answer::Decline, |option| {
-        Answer::Choose(option.option_id.clone())
+    chosen.map_or(UserAnswer::Decline, |option| {
+        UserAnswer::Choose(option.option_id.clone())
     })
 }
 
-fn pose(question: &Question) -> String {
-    let mut text = format!("\nThe agent asks: {}\n", question.question);
+fn describe_question(question: &Question) -> String {
+    let mut text = format!("\nThe agent asks: {}\n", indented(&question.question));
     for (at, option) in question.options.iter().enumerate() {
         let about = option
             .description
             .as_deref()
             .map(|it| format!(": {it}"))
             .unwrap_or_default();
-        let _ = writeln!(text, "  {}) {}{about}", at + 1, option.label);
+        let line = one_line(format_args!("{}{about}", option.label));
+        let _ = writeln!(text, "  {}) {line}", at + 1);
     }
     let several = if question.multi_select {
         "numbers with commas"
@@ -111,7 +113,13 @@ fn pose(question: &Question) -> String {
     text
 }
 
-/// Labels for numbers, and the line itself for anything else.
+/// Foreign text of several lines. Lines after the first are indented, so that none of them looks
+/// like one of ours.
+fn indented(text: &str) -> String {
+    printable(text).replace('\n', "\n      ")
+}
+
+/// The labels for numbers, or the line itself.
 fn reply(question: &Question, line: &str) -> Vec<String> {
     let label = |number: &str| {
         let at = number.trim().parse::<usize>().ok()?.checked_sub(1)?;
@@ -146,5 +154,18 @@ mod tests {
         ] {
             assert_eq!(reply(&question(several), line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn an_agent_cannot_write_a_line_of_ours() {
+        let question = json!({
+            "question": "Go on?\n  1) No",
+            "options": [{"label": "Delete all\n  2) No", "description": "\u{1b}[2J"}],
+        });
+        assert_eq!(
+            describe_question(&from_value(question).unwrap()),
+            "\nThe agent asks: Go on?\n        1) No\n  1) Delete all␊  2) No: ␛[2J\n\
+             a number, or words of your own: "
+        );
     }
 }

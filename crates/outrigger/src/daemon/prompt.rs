@@ -4,102 +4,115 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ::daemon::connection::{
-    Answer, CallError, Conversation, Departure, IdeConnection, IdeEvent, IdeEvents, Options,
-    Request,
+    CallError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, IdeEvents,
+    InteractionRequest, SessionChoice, UserAnswer,
 };
-use ::daemon::sanitiser::{Limits, Sanitiser};
+use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{ApprovalMode, PromptId, SessionId, StopReason, ToolKind};
-use ::daemon::{Parting, TurnEnd};
+use ::daemon::{DisconnectMode, TurnEnd};
+use conversation::backend::daemon::Translator;
 
 use super::dialog::{self, Lines};
-use super::screen::{Screen, note};
-use super::settings::Link;
-use super::{Done, failure, told, unconnected};
-use crate::args::{DaemonPrompt, Global, YesNo};
-use crate::commands::read_text;
-use crate::failure::{Failure, Kind};
+use super::turn_output::TurnOutput;
+use super::{connect_failure, request_failure};
+use crate::args::{GlobalArgs, PromptArgs, YesNo};
+use crate::config::DaemonTarget;
+use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
-use crate::output::print;
+use crate::input::read_text;
+use crate::output::{note, print};
 
-/// What a program that was interrupted ends with.
+/// The exit code of a program that was interrupted.
 const INTERRUPTED: u8 = 130;
-/// How long a goodbye may take when the person has had enough.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long the daemon may take to confirm that we leave.
+const DETACH: Duration = Duration::from_secs(1);
 
-pub(super) async fn prompt(global: &Global, link: &Link, args: &DaemonPrompt) -> Done {
+pub(super) async fn prompt(
+    global: &GlobalArgs,
+    target: &DaemonTarget,
+    args: &PromptArgs,
+) -> CommandResult {
     let mut interrupts = interrupts()?;
     let text = match args.text.as_str() {
         "-" => read_text("-".as_ref())?,
         text => text.to_owned(),
     };
     if text.trim().is_empty() {
-        return Err(Failure::new(Kind::Refused, "there is nothing to say"));
+        return Err(Failure::new(
+            FailureKind::Refused,
+            "there is nothing to say: the prompt is empty",
+        ));
     }
     let (connection, events) = IdeConnection::new();
-    let begin = async {
-        let options = options(global, link, args)?;
-        connection.connect(options).await.map_err(unconnected)?;
+    let start = async {
+        let options = options(global, target, args)?;
+        let connected = connection.connect(options).await;
+        connected.map_err(connect_failure)?;
         connection
             .send_prompt(&text.as_str().into())
             .await
-            .map_err(uncalled)
+            .map_err(call_failure)
     };
     let sent = tokio::select! {
-        sent = begin => sent?,
+        sent = start => sent?,
         () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
     };
-    let turn = Turn {
+    let turn = PromptTurn {
         connection: connection.clone(),
         prompt: sent.id().cloned(),
-        screen: Screen::new(sent.id().cloned()),
-        page: args
-            .json
-            .then(|| Sanitiser::new(Limits::default()).hiding(link.token.clone(), &link.address)),
+        output: TurnOutput::new(sent.id().cloned()),
+        translator: args.json.then(|| {
+            let sanitiser = Sanitiser::new(TextLimits::default());
+            Translator::new(sanitiser.hiding(target.token.clone(), &target.address))
+        }),
         yes_to_edits: args.yes_to_edits == YesNo::Yes,
         lines: dialog::lines(),
         cancelled: false,
     };
-    let done = turn.run(events, &mut interrupts).await;
-    let _ = tokio::time::timeout(GOODBYE, connection.disconnect(Parting::Detach)).await;
-    done
+    let result = turn.run(events, &mut interrupts).await;
+    let _ = tokio::time::timeout(DETACH, connection.disconnect(DisconnectMode::Detach)).await;
+    result
 }
 
-fn options(global: &Global, link: &Link, args: &DaemonPrompt) -> Result<Options, Failure> {
+fn options(
+    global: &GlobalArgs,
+    target: &DaemonTarget,
+    args: &PromptArgs,
+) -> Result<ConnectOptions, Failure> {
     let conversation = match &args.session {
-        Some(id) => Conversation::Known(SessionId::new(id.clone()).map_err(|error| {
-            Failure::new(
-                Kind::Refused,
-                format!("this is not a conversation: {error}"),
-            )
+        Some(id) => SessionChoice::Known(SessionId::new(id.clone()).map_err(|error| {
+            let message = format!("this is not the id of a conversation: {error}");
+            Failure::new(FailureKind::Refused, message)
         })?),
-        None if args.shared => Conversation::Shared,
-        None => Conversation::New,
+        None if args.shared => SessionChoice::Shared,
+        None => SessionChoice::New,
     };
-    // In a conversation of our own the agent asks; what others have agreed on stays as it is.
-    let own = conversation == Conversation::New;
-    Ok(Options {
-        address: link.address.clone(),
-        token: link.token.clone(),
+    // In a conversation of our own the agent has to ask. The mode of one that exists is not changed.
+    let own = conversation == SessionChoice::New;
+    Ok(ConnectOptions {
+        address: target.address.clone(),
+        token: target.token.clone(),
         workspace: Some(folders::current(global)?),
-        conversation,
+        session: conversation,
         approval_mode: own.then_some(ApprovalMode::Default),
-        ..Options::default()
+        ..ConnectOptions::default()
     })
 }
 
-struct Turn {
+/// A turn that is running.
+struct PromptTurn {
     connection: IdeConnection,
     prompt: Option<PromptId>,
-    screen: Screen,
-    /// Set if events are to be printed as they would go to a page.
-    page: Option<Sanitiser>,
+    output: TurnOutput,
+    /// For `--json`: events are printed as a page would get them.
+    translator: Option<Translator>,
     yes_to_edits: bool,
     lines: Lines,
     cancelled: bool,
 }
 
-impl Turn {
-    async fn run(mut self, mut events: IdeEvents, interrupts: &mut Interrupts) -> Done {
+impl PromptTurn {
+    async fn run(mut self, mut events: IdeEvents, interrupts: &mut Interrupts) -> CommandResult {
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
@@ -112,26 +125,27 @@ impl Turn {
                 }
             };
             let Some(event) = event else {
-                return Err(Failure::new(Kind::Other, "the connection is gone"));
+                return Err(Failure::new(FailureKind::Other, "the connection is gone"));
             };
-            self.show(&event);
+            self.print(&event);
             match event {
-                IdeEvent::Asked(request) => self.ask(*request),
+                IdeEvent::RequestOpened(request) => self.ask(*request),
                 IdeEvent::TurnEnded { prompt, end, .. } if prompt == self.prompt => {
                     return self.ended(end);
                 }
-                IdeEvent::Disconnected { reason, .. } => return Err(gone(&reason)),
+                IdeEvent::Disconnected { reason, .. } => return Err(disconnect_failure(&reason)),
                 _ => {}
             }
         }
     }
 
-    fn show(&mut self, event: &IdeEvent) {
-        let Some(page) = &mut self.page else {
-            return self.screen.show(event);
+    fn print(&mut self, event: &IdeEvent) {
+        let Some(translator) = &mut self.translator else {
+            return self.output.print(event);
         };
-        let lines = page.sanitise(event);
-        for line in lines.iter().filter_map(|it| serde_json::to_string(it).ok()) {
+        let events = translator.translate(event);
+        let lines = events.iter().filter_map(wire::conversation::event);
+        for line in lines.filter_map(|it| serde_json::to_string(&it).ok()) {
             print(&(line + "\n"));
         }
     }
@@ -142,44 +156,44 @@ impl Turn {
         let connection = self.connection.clone();
         tokio::spawn(async move {
             if let Err(error) = connection.cancel().await {
-                note(&format!("cannot cancel: {error}"));
+                note(format_args!("cannot cancel: {error}"));
             }
         });
     }
 
-    /// Asks the person without keeping anything else waiting.
-    fn ask(&self, request: Request) {
+    /// Asks the person in a task of its own, so that events are printed meanwhile.
+    fn ask(&self, request: InteractionRequest) {
         let connection = self.connection.clone();
         let edits = request.kind == Some(ToolKind::Edit) && request.questions.is_none();
         let allowed = self.yes_to_edits && edits;
         if allowed {
-            note(&format!("allowed: {}", request.title));
+            note(format_args!("allowed: {}", request.title));
         }
         let lines = self.lines.clone();
         tokio::spawn(async move {
             let id = request.id.clone();
             let answered = if allowed {
-                connection.answer(&id, &Answer::Allow).await
+                connection.answer(&id, &UserAnswer::Allow).await
             } else {
                 let title = request.title.clone();
                 let person = async move {
                     let answer = dialog::ask(request, lines).await;
                     if answer.is_none() {
-                        note(&format!("nobody answers; declined: {title}"));
+                        note(format_args!("nobody answers; declined: {title}"));
                     }
                     answer
                 };
                 connection.decide(&id, person).await
             };
             if let Err(error) = answered {
-                note(&format!("the answer did not get through: {error}"));
+                note(format_args!("the answer did not get through: {error}"));
             }
         });
     }
 
-    fn ended(&self, end: TurnEnd) -> Done {
-        if self.page.is_none() {
-            self.screen.finish();
+    fn ended(&self, end: TurnEnd) -> CommandResult {
+        if self.translator.is_none() {
+            self.output.finish();
         }
         match end {
             TurnEnd::Complete {
@@ -192,51 +206,50 @@ impl Turn {
                 stop_reason: StopReason::EndTurn,
             } => Ok(ExitCode::SUCCESS),
             TurnEnd::Complete { stop_reason } => {
-                note(&format!("the turn ended early: {stop_reason}"));
+                note(format_args!("the turn ended early: {stop_reason}"));
                 Ok(ExitCode::SUCCESS)
             }
-            TurnEnd::Failed { message, .. } => Err(told(
-                Kind::Other,
-                &format!("the turn failed: {message}"),
-                None,
+            TurnEnd::Failed { message, .. } => Err(Failure::new(
+                FailureKind::Other,
+                format!("the turn failed: {message}"),
             )),
-            TurnEnd::Interrupted { .. } => Err(told(
-                Kind::Silent,
+            TurnEnd::Interrupted { .. } => Err(Failure::new(
+                FailureKind::Silent,
                 "the daemon ended before the turn did",
-                None,
             )),
-            TurnEnd::Unknown { why } => Err(told(
-                Kind::Silent,
-                &format!("nobody can tell how the turn ended: {why}"),
-                None,
+            TurnEnd::Unknown { why } => Err(Failure::new(
+                FailureKind::Silent,
+                format!("nobody can tell how the turn ended: {why}"),
             )),
         }
     }
 }
 
-fn uncalled(error: CallError) -> Failure {
+fn call_failure(error: CallError) -> Failure {
     match error {
-        CallError::Daemon(error) => failure(&error),
-        CallError::NotConnected => told(Kind::Silent, "the connection is gone", None),
+        CallError::Daemon(error) => request_failure(&error),
+        CallError::NotConnected => Failure::new(FailureKind::Silent, "the connection is gone"),
     }
 }
 
-fn gone(reason: &Departure) -> Failure {
+fn disconnect_failure(reason: &DisconnectReason) -> Failure {
     let (kind, why) = match reason {
-        Departure::Left => (Kind::Other, "left"),
-        Departure::Closed { .. } => (Kind::Refused, "somebody closed the conversation"),
-        Departure::Died { .. } => (Kind::Silent, "the agent or the daemon ended"),
-        Departure::Lost => (
-            Kind::Refused,
+        DisconnectReason::Left => (FailureKind::Other, "left"),
+        DisconnectReason::Closed { .. } => {
+            (FailureKind::Refused, "somebody closed the conversation")
+        }
+        DisconnectReason::Died { .. } => (FailureKind::Silent, "the agent or the daemon ended"),
+        DisconnectReason::Lost => (
+            FailureKind::Refused,
             "the daemon does not know the conversation any more",
         ),
-        Departure::Refused { why } => (Kind::Refused, why.as_str()),
-        Departure::Unreachable { why } => (Kind::Silent, why.as_str()),
+        DisconnectReason::Refused { why } => (FailureKind::Refused, why.as_str()),
+        DisconnectReason::Unreachable { why } => (FailureKind::Silent, why.as_str()),
     };
-    told(kind, why, None)
+    Failure::new(kind, why)
 }
 
-/// Ctrl-C, as often as it is pressed, from the moment this is made.
+/// Receives every Ctrl-C from the moment this is made.
 #[cfg(unix)]
 struct Interrupts(tokio::signal::unix::Signal);
 

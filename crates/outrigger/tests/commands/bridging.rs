@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-use crate::world::{DEADLINE, World, until};
+use crate::sandbox::{DEADLINE, Sandbox, until};
 
 struct Bridge {
     child: Child,
@@ -29,8 +29,8 @@ impl Bridge {
     }
 
     /// A bridge whose agent has introduced itself.
-    fn connected(world: &World, args: &[&str]) -> Bridge {
-        Bridge::introduced(world.command(&[&["bridge"], args].concat()))
+    fn connected(sandbox: &Sandbox, args: &[&str]) -> Bridge {
+        Bridge::introduced(sandbox.command(&[&["bridge"], args].concat()))
     }
 
     fn introduced(command: Command) -> Bridge {
@@ -85,9 +85,9 @@ impl Drop for Bridge {
 
 #[test]
 fn a_whole_conversation_on_stdin_and_stdout() {
-    let world = World::new();
-    let _served = world.serve(&[]);
-    let mut bridge = Bridge::connected(&world, &[]);
+    let sandbox = Sandbox::new();
+    let _served = sandbox.serve(&[]);
+    let mut bridge = Bridge::connected(&sandbox, &[]);
     bridge.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
     let tools = bridge.hear();
     let names: Vec<_> = tools["result"]["tools"]
@@ -98,8 +98,8 @@ fn a_whole_conversation_on_stdin_and_stdout() {
         .collect();
     assert_eq!(names, ["openDiff", "closeDiff"]);
 
-    let path = world.file("a.txt", "old");
-    world.run(&["focus", &path, "--line", "3"]).good();
+    let path = sandbox.file("a.txt", "old");
+    sandbox.run(&["focus", &path, "--line", "3"]).good();
     let context = bridge.hear();
     assert_eq!(
         context["params"]["workspaceState"]["openFiles"][0]["path"],
@@ -107,35 +107,35 @@ fn a_whole_conversation_on_stdin_and_stdout() {
     );
 
     bridge.open_diff(&path, "new\n");
-    world.run(&["accept", "1"]).good();
+    sandbox.run(&["accept", "1"]).good();
     let expected = json!({ "filePath": path, "content": "new\n" });
     assert_eq!(bridge.hear()["params"], expected);
     bridge.open_diff(&path, "newer\n");
-    world.run(&["reject", "2"]).good();
+    sandbox.run(&["reject", "2"]).good();
     assert_eq!(bridge.hear()["method"], "ide/diffRejected");
     assert_eq!(bridge.hear()["method"], "ide/diffClosed");
 
-    assert_eq!(world.status()["sessions"][0]["agent"], "agent");
+    assert_eq!(sandbox.status()["sessions"][0]["agent"], "agent");
     assert_eq!(bridge.close(), Some(0));
     until("the session is gone", || {
-        (world.status()["sessions"] == json!([])).then_some(())
+        (sandbox.status()["sessions"] == json!([])).then_some(())
     });
 }
 
 #[test]
 fn the_way_that_the_discovery_file_names() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    for path in world.files(served.port) {
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    for path in sandbox.files(served.port) {
         let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let stdio = &file["stdio"];
         let args = stdio["args"].as_array().unwrap();
         let mut command = Command::new(stdio["command"].as_str().unwrap());
         command.args(args.iter().map(|arg| arg.as_str().unwrap()));
         // Agents hand on little more than these.
-        command.env_clear().current_dir(&world.work);
+        command.env_clear().current_dir(&sandbox.work);
         command
-            .env("HOME", &world.home)
+            .env("HOME", &sandbox.home)
             .env("PATH", "/usr/bin:/bin");
         assert_eq!(Bridge::introduced(command).close(), Some(0));
     }
@@ -143,10 +143,10 @@ fn the_way_that_the_discovery_file_names() {
 
 #[test]
 fn it_can_say_which_agent_it_is() {
-    let world = World::new();
-    let _served = world.serve(&["--agents", "qwen"]);
-    let mut bridge = Bridge::connected(&world, &["--agent", "qwen"]);
-    let binary = world.file("a.bin", b"\xff");
+    let sandbox = Sandbox::new();
+    let _served = sandbox.serve(&["--agents", "qwen"]);
+    let mut bridge = Bridge::connected(&sandbox, &["--agent", "qwen"]);
+    let binary = sandbox.file("a.bin", b"\xff");
     let arguments = json!({ "filePath": binary, "newContent": "x" });
     let params = json!({ "name": "openDiff", "arguments": arguments });
     bridge.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }));
@@ -160,9 +160,9 @@ fn it_can_say_which_agent_it_is() {
 
 #[test]
 fn bad_lines_are_answered_and_nothing_breaks() {
-    let world = World::new();
-    let _served = world.serve(&[]);
-    let mut bridge = Bridge::connected(&world, &[]);
+    let sandbox = Sandbox::new();
+    let _served = sandbox.serve(&[]);
+    let mut bridge = Bridge::connected(&sandbox, &[]);
     for (line, code) in [
         ("not json", -32700),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\"}", -32601),
@@ -178,19 +178,19 @@ fn bad_lines_are_answered_and_nothing_breaks() {
 
 #[test]
 fn a_planned_restart_goes_unnoticed() {
-    let world = World::new();
-    let _served = world.serve(&[]);
-    let mut bridge = Bridge::connected(&world, &[]);
-    let path = world.file("a.txt", "old");
+    let sandbox = Sandbox::new();
+    let _served = sandbox.serve(&[]);
+    let mut bridge = Bridge::connected(&sandbox, &[]);
+    let path = sandbox.file("a.txt", "old");
     bridge.open_diff(&path, "new");
-    world.run(&["restart"]).good();
+    sandbox.run(&["restart"]).good();
     assert_eq!(
         bridge.hear()["method"],
         "ide/contextUpdate",
         "on the new stream"
     );
     until("it is back", || {
-        (world.run(&["accept", "1"]).code == 0).then_some(())
+        (sandbox.run(&["accept", "1"]).code == 0).then_some(())
     });
     assert_eq!(bridge.hear()["params"]["content"], "new");
     bridge.open_diff(&path, "newer");
@@ -199,12 +199,12 @@ fn a_planned_restart_goes_unnoticed() {
 
 #[test]
 fn when_the_companion_is_gone_so_is_the_bridge() {
-    let world = World::new();
-    let mut served = world.serve(&[]);
-    let mut bridge = Bridge::connected(&world, &[]);
+    let sandbox = Sandbox::new();
+    let mut served = sandbox.serve(&[]);
+    let mut bridge = Bridge::connected(&sandbox, &[]);
     served.crash();
     let code = until("the bridge ends", || bridge.child.try_wait().unwrap()).code();
     assert_eq!(code, Some(5));
-    // The next one clears away what a crash leaves, also outside of this world.
-    drop(world.serve(&[]));
+    // The next one clears away what a crash leaves, also outside of this sandbox.
+    drop(sandbox.serve(&[]));
 }

@@ -2,12 +2,12 @@
 
 use std::net::TcpListener;
 
-use crate::world::{World, finish};
+use crate::sandbox::{Sandbox, finish};
 
 #[test]
 fn without_a_companion() {
-    let world = World::new();
-    let file = world.file("a", "");
+    let sandbox = Sandbox::new();
+    let file = sandbox.file("a", "");
     let table: [&[&str]; 10] = [
         &["proposals"],
         &["proposals", "--json"],
@@ -21,7 +21,7 @@ fn without_a_companion() {
         &["stop"],
     ];
     for args in table {
-        let done = world.run(args);
+        let done = sandbox.run(args);
         assert_eq!(done.code, 3, "{args:?}: {done:?}");
         assert_eq!(done.stdout, "", "{args:?}");
         assert!(
@@ -30,13 +30,13 @@ fn without_a_companion() {
         );
         assert!(done.stderr.contains("hint: "), "{args:?}: {done:?}");
     }
-    let status = world.run(&["status"]);
+    let status = sandbox.run(&["status"]);
     assert!(status.good().contains("no companion is running"));
 }
 
 #[test]
 fn wrong_usage() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let table: [&[&str]; 11] = [
         &["show"],
         &["show", "x"],
@@ -51,7 +51,7 @@ fn wrong_usage() {
         &["run"],
     ];
     for args in table {
-        let done = world.run(args);
+        let done = sandbox.run(args);
         assert_eq!(done.code, 2, "{args:?}: {done:?}");
         assert!(done.stderr.starts_with("error: "), "{args:?}: {done:?}");
     }
@@ -59,9 +59,9 @@ fn wrong_usage() {
 
 #[test]
 fn wrong_configuration() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let with = |variable: &str, value: &str, args: &[&str]| {
-        let mut command = world.command(args);
+        let mut command = sandbox.command(args);
         finish(
             {
                 command.env(variable, value);
@@ -70,7 +70,7 @@ fn wrong_configuration() {
             b"",
         )
     };
-    let config = world.home.join("c.toml");
+    let config = sandbox.home.join("c.toml");
     let file = |text: &str| {
         std::fs::write(&config, text).unwrap();
         with(
@@ -85,11 +85,14 @@ fn wrong_configuration() {
             "OUTRIGGER_AGENTS=claude",
             with("OUTRIGGER_AGENTS", "claude", &["config"]),
         ),
-        ("--log loud", world.run(&["serve", "--log", "loud"])),
-        ("--name ''", world.run(&["serve", "--name", " "])),
+        ("--log loud", sandbox.run(&["serve", "--log", "loud"])),
+        ("--name ''", sandbox.run(&["serve", "--name", " "])),
         ("an unknown key", file("prot = 1")),
         ("no TOML", file("= =")),
-        ("a bad pattern", world.run(&["serve", "--ignore", "a[z-a]"])),
+        (
+            "a bad pattern",
+            sandbox.run(&["serve", "--ignore", "a[z-a]"]),
+        ),
     ];
     for (name, done) in table {
         assert_eq!(done.code, 6, "{name}: {done:?}");
@@ -99,10 +102,10 @@ fn wrong_configuration() {
 
 #[test]
 fn what_cannot_be_started() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let file = world.file("a file", "");
+    let file = sandbox.file("a file", "");
     let table: [(&[&str], &str); 4] = [
         (&["serve", "--port", &port], &port),
         (&["serve", "no/such/folder"], "no/such/folder"),
@@ -110,22 +113,22 @@ fn what_cannot_be_started() {
         (&["serve", "--parent", "4194304"], "4194304"),
     ];
     for (args, part) in table {
-        let done = world.run(args);
+        let done = sandbox.run(args);
         assert_eq!(done.code, 7, "{args:?}: {done:?}");
         assert!(done.stderr.contains(part), "{args:?}: {done:?}");
         assert_eq!(done.stdout, "", "{args:?}");
     }
     // Nothing of a companion that never was is left.
-    assert_eq!(world.run(&["proposals"]).code, 3);
-    let lock = world.home.join(format!(".qwen/ide/{port}.lock"));
+    assert_eq!(sandbox.run(&["proposals"]).code, 3);
+    let lock = sandbox.home.join(format!(".qwen/ide/{port}.lock"));
     assert!(!lock.exists());
 }
 
 #[test]
 fn files_that_a_command_cannot_use() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    crate::agent::Agent::qwen(&world, &served).open_diff("/x", "new");
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    crate::agent::Agent::qwen(&sandbox, &served).open_diff("/x", "new");
     let table: [(&[&str], i32); 4] = [
         (&["accept", "1", "--content-from", "nope"], 1),
         (&["accept", "1", "--content-from", "."], 1),
@@ -133,22 +136,22 @@ fn files_that_a_command_cannot_use() {
         (&["focus", "nope"], 4),
     ];
     for (args, code) in table {
-        let done = world.run(args);
+        let done = sandbox.run(args);
         assert_eq!(done.code, code, "{args:?}: {done:?}");
         assert!(done.stderr.starts_with("outrigger: "), "{done:?}");
     }
-    world.run(&["accept", "1"]).good();
+    sandbox.run(&["accept", "1"]).good();
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let script = format!(
         "{} completions bash | head -1",
         env!("CARGO_BIN_EXE_outrigger")
     );
     let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", &script]).env("HOME", &world.home);
+    shell.args(["-c", &script]).env("HOME", &sandbox.home);
     let done = finish(shell, b"");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{done:?}");
 }

@@ -1,6 +1,6 @@
 //! The program as people and scripts meet it: the real binary, in a home of its own.
 //!
-//! Every test has its own home, temporary and work folder ([`world`]), plays the agent over
+//! Every test has its own home, temporary and work folder ([`sandbox`]), plays the agent over
 //! plain HTTP ([`agent`]) with the token that it finds in a discovery file, and waits for
 //! conditions, never for a time.
 
@@ -23,7 +23,7 @@ mod playing;
 mod privacy;
 mod restarts;
 mod running;
+mod sandbox;
 mod secrets;
 mod settings;
 mod surroundings;
-mod world;

@@ -5,15 +5,15 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::agent::Agent;
-use crate::world::{World, until};
+use crate::sandbox::{Sandbox, until};
 
 #[test]
 fn agents_see_where_the_person_is() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &served);
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &served);
     agent.hear();
-    let path = world.file("a.rs", "");
+    let path = sandbox.file("a.rs", "");
     let table: [(&[&str], &[u8], serde_json::Value); 4] = [
         (&["a.rs"], b"", json!({})),
         (
@@ -33,7 +33,7 @@ fn agents_see_where_the_person_is() {
         ),
     ];
     for (args, stdin, expected) in table {
-        let done = world.run_with(&[&["focus"], args].concat(), stdin);
+        let done = sandbox.run_with(&[&["focus"], args].concat(), stdin);
         assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{done:?}");
         let heard = agent.hear();
         let mut file = heard["params"]["workspaceState"]["openFiles"][0].clone();
@@ -44,7 +44,7 @@ fn agents_see_where_the_person_is() {
         assert_eq!(file, expected, "{args:?}");
         assert!(heard["params"]["workspaceState"].get("isTrusted").is_none());
     }
-    let shown = world.run(&["status"]).good();
+    let shown = sandbox.run(&["status"]).good();
     assert!(
         shown.contains("a.rs:2:1 (6 characters selected)"),
         "{shown}"
@@ -53,35 +53,35 @@ fn agents_see_where_the_person_is() {
 
 /// Focuses files that agents must not hear of, with a selection, and returns all that a
 /// listening agent and one that comes later were told.
-fn told(world: &World, hidden: &[&str], shown: &str) -> String {
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(world, &served);
+fn told(sandbox: &Sandbox, hidden: &[&str], shown: &str) -> String {
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(sandbox, &served);
     let mut text = String::new();
     for path in hidden {
-        let done = world.run_with(&["focus", path, "--selection-from", "-"], b"hunter2");
+        let done = sandbox.run_with(&["focus", path, "--selection-from", "-"], b"hunter2");
         assert_eq!(done.code, 0, "{done:?}");
         assert!(
             done.stderr.contains("agents are not told"),
             "{path}: {done:?}"
         );
-        text += &Agent::gemini(world, &served).hear().to_string();
-        world.run(&["focus", shown]).good();
+        text += &Agent::gemini(sandbox, &served).hear().to_string();
+        sandbox.run(&["focus", shown]).good();
         text += &agent.hear_until_active(shown);
     }
-    let status = world.status();
-    assert!(status["held_back"]["total"].as_u64() > Some(0));
-    text + &Agent::gemini(world, &served).hear().to_string()
+    let status = sandbox.status();
+    assert!(status["heldBack"]["total"].as_u64() > Some(0));
+    text + &Agent::gemini(sandbox, &served).hear().to_string()
 }
 
 #[test]
 fn secrets_and_what_is_outside_are_never_told() {
-    let world = World::new();
-    let outside = world.tmp.join("outside.txt");
+    let sandbox = Sandbox::new();
+    let outside = sandbox.tmp.join("outside.txt");
     std::fs::write(&outside, "").unwrap();
-    symlink(&outside, world.work.join("link.txt")).unwrap();
-    symlink(&world.tmp, world.work.join("linked")).unwrap();
-    symlink(world.file(".env", ""), world.work.join("innocent.txt")).unwrap();
-    world.file("server.pem", "");
+    symlink(&outside, sandbox.work.join("link.txt")).unwrap();
+    symlink(&sandbox.tmp, sandbox.work.join("linked")).unwrap();
+    symlink(sandbox.file(".env", ""), sandbox.work.join("innocent.txt")).unwrap();
+    sandbox.file("server.pem", "");
     let hidden = [
         ".env",
         "server.pem",
@@ -91,8 +91,8 @@ fn secrets_and_what_is_outside_are_never_told() {
         "linked/outside.txt",
         "../tmp/outside.txt",
     ];
-    let shown = world.file("shown.rs", "");
-    let told = told(&world, &hidden, &shown);
+    let shown = sandbox.file("shown.rs", "");
+    let told = told(&sandbox, &hidden, &shown);
     for secret in [
         "hunter2",
         ".env",
@@ -108,43 +108,62 @@ fn secrets_and_what_is_outside_are_never_told() {
 
 #[test]
 fn the_workspace_can_narrow_what_is_shared() {
-    let world = World::new();
-    world.file(".outriggerignore", "*.md\n!keep.md\n");
-    world.file(".outrigger.toml", "ignore = ['*.sql']\n");
+    let sandbox = Sandbox::new();
+    sandbox.file(".outriggerignore", "*.md\n!keep.md\n");
+    sandbox.file(".outrigger.toml", "ignore = ['*.sql']\n");
     for name in ["notes.md", "dump.sql"] {
-        world.file(name, "");
+        sandbox.file(name, "");
     }
-    let keep = world.file("keep.md", "");
-    let told = told(&world, &["notes.md", "dump.sql"], &keep);
+    let keep = sandbox.file("keep.md", "");
+    let told = told(&sandbox, &["notes.md", "dump.sql"], &keep);
     for secret in ["hunter2", "notes.md", "dump.sql"] {
         assert!(!told.contains(secret), "{secret}: {told}");
     }
 }
 
 #[test]
+fn a_workspace_takes_back_nothing_that_the_person_ignores() {
+    let sandbox = Sandbox::new();
+    sandbox.file(".outrigger.toml", "ignore = ['!*', '!dump.sql']\n");
+    sandbox.file(".outriggerignore", "!*\n");
+    let served = sandbox.serve(&["--ignore", "*.sql"]);
+    let mut agent = Agent::qwen(&sandbox, &served);
+    let dump = sandbox.file("dump.sql", "");
+    sandbox
+        .run_with(&["focus", &dump, "--selection-from", "-"], b"hunter2")
+        .good();
+    let shown = sandbox.file("shown.txt", "");
+    sandbox.run(&["focus", &shown]).good();
+    let told = agent.hear_until_active(&shown);
+    for secret in ["hunter2", "dump.sql"] {
+        assert!(!told.contains(secret), "{secret}: {told}");
+    }
+}
+
+#[test]
 fn patterns_that_change_are_obeyed_at_once() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &served);
-    let path = world.file("notes.md", "");
-    world
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &served);
+    let path = sandbox.file("notes.md", "");
+    sandbox
         .run_with(&["focus", &path, "--selection-from", "-"], b"words")
         .good();
     agent.hear_until_active(&path);
-    world.file(".outriggerignore", "*.md\n");
+    sandbox.file(".outriggerignore", "*.md\n");
     let heard = agent.hear();
     assert_eq!(heard["params"]["workspaceState"]["openFiles"], json!([]));
-    std::fs::remove_file(world.work.join(".outriggerignore")).unwrap();
+    std::fs::remove_file(sandbox.work.join(".outriggerignore")).unwrap();
     agent.hear_until_active(&path);
 }
 
 #[test]
 fn a_file_that_is_deleted_is_forgotten() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &served);
-    let path = world.file("a.rs", "");
-    world.run(&["focus", "a.rs"]).good();
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &served);
+    let path = sandbox.file("a.rs", "");
+    sandbox.run(&["focus", "a.rs"]).good();
     agent.hear_until_active(&path);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(
@@ -152,6 +171,6 @@ fn a_file_that_is_deleted_is_forgotten() {
         json!([])
     );
     until("status agrees", || {
-        (world.status()["files"] == json!([])).then_some(())
+        (sandbox.status()["files"] == json!([])).then_some(())
     });
 }

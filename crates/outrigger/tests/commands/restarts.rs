@@ -6,133 +6,141 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::agent::Agent;
-use crate::world::{World, until};
+use crate::sandbox::{Sandbox, until};
 
 #[test]
 fn after_a_crash_the_next_one_takes_up_everything() {
-    let world = World::new();
-    let path = world.file("a.txt", "\u{feff}old\r\n");
-    let mut first = world.serve(&[]);
-    let mut agent = Agent::gemini(&world, &first);
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.txt", "\u{feff}old\r\n");
+    let mut first = sandbox.serve(&[]);
+    let mut agent = Agent::gemini(&sandbox, &first);
     agent.open_diff(&path, "\u{feff}new\r\n");
-    let tokens = [world.qwen_token(first.port), world.gemini_token(first.port)];
-    let left = world.files(first.port);
-    wait_for_journal(&world, "proposal-1.json");
+    let tokens = [
+        sandbox.qwen_token(first.port),
+        sandbox.gemini_token(first.port),
+    ];
+    let left = sandbox.files(first.port);
+    wait_for_journal(&sandbox, "proposal-1.json");
     first.crash();
     agent.hang_up();
-    assert_eq!(world.files(first.port), left, "a crash cleans nothing");
-    assert_eq!(world.run(&["proposals"]).code, 3);
+    assert_eq!(sandbox.files(first.port), left, "a crash cleans nothing");
+    assert_eq!(sandbox.run(&["proposals"]).code, 3);
 
-    let second = world.serve(&[]);
+    let second = sandbox.serve(&[]);
     assert_eq!(second.port, first.port);
-    let now = [world.qwen_token(first.port), world.gemini_token(first.port)];
+    let now = [
+        sandbox.qwen_token(first.port),
+        sandbox.gemini_token(first.port),
+    ];
     assert_eq!(now, tokens);
     let dead = format!("-{}-", first.pid());
     let stale = |path: &&PathBuf| path.to_string_lossy().contains(&dead);
-    let files = world.files(first.port);
+    let files = sandbox.files(first.port);
     assert_eq!(files.iter().find(stale), None, "a name of the dead is left");
     assert!(
-        !world
+        !sandbox
             .home
             .join(format!(".qwen/ide/{}-{}.lock", first.pid(), first.port))
             .exists()
     );
 
     agent.listen();
-    let pending = world.run(&["proposals", "--json"]).json();
+    let pending = sandbox.run(&["proposals", "--json"]).json();
     assert_eq!(pending[0]["id"], 1);
-    world.run(&["accept", "1"]).good();
+    sandbox.run(&["accept", "1"]).good();
     let heard = agent.hear_verdict();
     assert_eq!(
         heard["params"],
         json!({ "filePath": path, "content": "\u{feff}new\r\n" })
     );
     drop(second);
-    assert!(world.files(first.port).is_empty());
+    assert!(sandbox.files(first.port).is_empty());
 }
 
 #[test]
 fn a_verdict_that_a_crash_kept_from_the_agent_arrives_once() {
-    let world = World::new();
-    let path = world.file("a.txt", "old");
-    let mut first = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &first);
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.txt", "old");
+    let mut first = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &first);
     agent.open_diff(&path, "new");
     agent.hang_up();
     until("it is away", || {
-        (world.status()["sessions"][0]["streaming"] == false).then_some(())
+        (sandbox.status()["sessions"][0]["streaming"] == false).then_some(())
     });
-    let accepted = world.run(&["accept", "1"]);
+    let accepted = sandbox.run(&["accept", "1"]);
     assert!(accepted.stderr.contains("away"), "{accepted:?}");
-    wait_for_journal(&world, "verdict-1.json");
+    wait_for_journal(&sandbox, "verdict-1.json");
     first.crash();
 
-    let mut second = world.serve(&[]);
+    let mut second = sandbox.serve(&[]);
     agent.listen();
     assert_eq!(agent.hear_verdict()["params"]["content"], "new");
     until("it is crossed off", || {
-        (!is_written(&world, "verdict-1.json")).then_some(())
+        (!is_written(&sandbox, "verdict-1.json")).then_some(())
     });
     second.crash();
-    let _third = world.serve(&[]);
+    let _third = sandbox.serve(&[]);
     agent.listen();
-    let shown = world.file("b.txt", "");
-    world.run(&["focus", &shown]).good();
+    let shown = sandbox.file("b.txt", "");
+    sandbox.run(&["focus", &shown]).good();
     assert!(!agent.hear_until_active(&shown).contains("diffAccepted"));
 }
 
 #[test]
 fn what_a_crash_leaves_is_removed_by_the_next_companion_of_any_folder() {
-    let world = World::new();
-    let mut crashed = world.serve(&[]);
-    let foreign = world.home.join(format!(".qwen/ide/1{}.lock", crashed.port));
+    let sandbox = Sandbox::new();
+    let mut crashed = sandbox.serve(&[]);
+    let foreign = sandbox
+        .home
+        .join(format!(".qwen/ide/1{}.lock", crashed.port));
     let text = format!(
         r#"{{"port":1,"authToken":"other","workspacePath":"/","ppid":{}}}"#,
         crashed.pid()
     );
     fs::write(&foreign, &text).unwrap();
     crashed.crash();
-    assert!(!world.files(crashed.port).is_empty());
-    let other = world.tmp.join("elsewhere");
+    assert!(!sandbox.files(crashed.port).is_empty());
+    let other = sandbox.tmp.join("elsewhere");
     fs::create_dir(&other).unwrap();
-    let served = world.serve(&[other.to_str().unwrap()]);
-    let left = world.files(crashed.port);
+    let served = sandbox.serve(&[other.to_str().unwrap()]);
+    let left = sandbox.files(crashed.port);
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(fs::read_to_string(&foreign).unwrap(), text, "not ours");
-    assert!(!world.files(served.port).is_empty());
+    assert!(!sandbox.files(served.port).is_empty());
 }
 
 #[test]
 fn a_clean_end_is_a_fresh_start_on_the_same_port() {
-    let world = World::new();
-    let first = world.serve(&[]);
-    let (port, token) = (first.port, world.qwen_token(first.port));
-    let path = world.file("a.txt", "");
-    world.run(&["focus", &path]).good();
+    let sandbox = Sandbox::new();
+    let first = sandbox.serve(&[]);
+    let (port, token) = (first.port, sandbox.qwen_token(first.port));
+    let path = sandbox.file("a.txt", "");
+    sandbox.run(&["focus", &path]).good();
     drop(first);
-    let second = world.serve(&[]);
-    assert_eq!((second.port, world.qwen_token(port)), (port, token));
-    assert_eq!(world.status()["files"], json!([]), "long left");
+    let second = sandbox.serve(&[]);
+    assert_eq!((second.port, sandbox.qwen_token(port)), (port, token));
+    assert_eq!(sandbox.status()["files"], json!([]), "long left");
 }
 
 #[test]
 fn a_planned_restart_goes_unnoticed() {
-    let world = World::new();
-    let path = world.file("a.txt", "old");
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &served);
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.txt", "old");
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &served);
     agent.open_diff(&path, "new");
-    world
+    sandbox
         .run_with(
             &["focus", &path, "--line", "7", "--selection-from", "-"],
             b"old",
         )
         .good();
     agent.hear_until_active(&path);
-    let before = world.status();
-    let files: Vec<_> = world.files(served.port);
+    let before = sandbox.status();
+    let files: Vec<_> = sandbox.files(served.port);
     for round in 0..3 {
-        world.run(&["restart"]).good();
+        sandbox.run(&["restart"]).good();
         let last = agent.hear_out().pop().unwrap_or_default();
         let retry = last
             .strip_prefix("retry: ")
@@ -150,15 +158,15 @@ fn a_planned_restart_goes_unnoticed() {
         assert_eq!(first["selectedText"], "old");
     }
     let after = until("commands find it", || {
-        let status = world.status();
+        let status = sandbox.status();
         status.is_object().then_some(status)
     });
     for field in ["pid", "port", "roots", "proposals", "files"] {
         assert_eq!(after[field], before[field], "{field}");
     }
-    assert_eq!(after["sessions"][0]["id"], agent.session);
-    assert_eq!(world.files(served.port), files);
-    world.run(&["accept", "1"]).good();
+    assert_eq!(after["sessions"][0]["id"], agent.session());
+    assert_eq!(sandbox.files(served.port), files);
+    sandbox.run(&["accept", "1"]).good();
     assert_eq!(agent.hear_verdict()["params"]["content"], "new");
     assert_eq!(
         served.ready_line().lines().count(),
@@ -169,10 +177,10 @@ fn a_planned_restart_goes_unnoticed() {
 
 #[test]
 fn requests_during_a_restart_wait_and_are_answered() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let mut agent = Agent::qwen(&world, &served);
-    world.run(&["restart"]).good();
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let mut agent = Agent::qwen(&sandbox, &served);
+    sandbox.run(&["restart"]).good();
     for _ in 0..50 {
         assert_eq!(agent.knock(), 200);
     }
@@ -182,13 +190,13 @@ fn requests_during_a_restart_wait_and_are_answered() {
 }
 
 /// What is written down is written soon, not at once.
-fn wait_for_journal(world: &World, name: &str) {
-    until(name, || is_written(world, name).then_some(()));
+fn wait_for_journal(sandbox: &Sandbox, name: &str) {
+    until(name, || is_written(sandbox, name).then_some(()));
 }
 
-/// Whether a companion of this world has written a file of this name for the next run.
-fn is_written(world: &World, name: &str) -> bool {
-    let companions = world.home.join(".local/state/outrigger/companions");
+/// Whether a companion of this sandbox has written a file of this name for the next run.
+fn is_written(sandbox: &Sandbox, name: &str) -> bool {
+    let companions = sandbox.home.join(".local/state/outrigger/companions");
     let folders = fs::read_dir(&companions).into_iter().flatten().flatten();
     folders.map(|it| it.path().join(name)).any(|it| it.exists())
 }

@@ -6,38 +6,38 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use crate::world::{World, until};
+use crate::sandbox::{Sandbox, until};
 
 #[test]
 fn the_command_sees_the_variables_and_its_exit_code_is_passed_on() {
     for companion in [true, false] {
-        let world = World::new();
-        let served = companion.then(|| world.serve(&[]));
+        let sandbox = Sandbox::new();
+        let served = companion.then(|| sandbox.serve(&[]));
         let script = r#"echo "$QWEN_CODE_IDE_SERVER_PORT $QWEN_CODE_IDE_WORKSPACE_PATH ${#GEMINI_CLI_IDE_AUTH_TOKEN} $1"; exit 42"#;
-        let done = world.run(&["run", "--", "sh", "-c", script, "sh", "an 'odd' $argument"]);
+        let done = sandbox.run(&["run", "--", "sh", "-c", script, "sh", "an 'odd' $argument"]);
         assert_eq!(done.code, 42, "{done:?}");
         let words: Vec<_> = done.stdout.trim_end().splitn(4, ' ').collect();
         let port: u16 = words[0].parse().unwrap();
         assert_eq!(
             words[1..],
-            [world.work.to_str().unwrap(), "64", "an 'odd' $argument"]
+            [sandbox.work.to_str().unwrap(), "64", "an 'odd' $argument"]
         );
         if let Some(served) = &served {
             assert_eq!(port, served.port);
-            assert_eq!(world.status()["port"], port, "it stays");
+            assert_eq!(sandbox.status()["port"], port, "it stays");
         } else {
             assert!(
-                world.files(port).is_empty(),
+                sandbox.files(port).is_empty(),
                 "it lived as long as the command"
             );
-            assert_eq!(world.run(&["proposals"]).code, 3);
+            assert_eq!(sandbox.run(&["proposals"]).code, 3);
         }
     }
 }
 
 #[test]
 fn how_a_command_ends_is_how_it_ends() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let table: [(&str, i32); 4] = [
         ("exit 0", 0),
         ("exit 255", 255),
@@ -45,15 +45,15 @@ fn how_a_command_ends_is_how_it_ends() {
         ("no-such-command", 127),
     ];
     for (script, code) in table {
-        let done = world.run(&["run", "--", "sh", "-c", script]);
+        let done = sandbox.run(&["run", "--", "sh", "-c", script]);
         assert_eq!(done.code, code, "{script}: {done:?}");
     }
-    let missing = world.run(&["run", "--", "no-such-program"]);
+    let missing = sandbox.run(&["run", "--", "no-such-program"]);
     assert_eq!(missing.code, 7, "{missing:?}");
     assert!(missing.stderr.contains("no-such-program"), "{missing:?}");
-    let echoed = world.run_with(&["run", "--", "cat"], b"through and through");
+    let echoed = sandbox.run_with(&["run", "--", "cat"], b"through and through");
     assert_eq!(echoed.good(), "through and through");
-    let terminal = world.run(&[
+    let terminal = sandbox.run(&[
         "run",
         "--like-vscode",
         "--",
@@ -71,8 +71,8 @@ struct Launched {
 }
 
 impl Launched {
-    fn start(world: &World) -> Launched {
-        let told = world.tmp.join("told");
+    fn start(sandbox: &Sandbox) -> Launched {
+        let told = sandbox.tmp.join("told");
         let _ = fs::remove_file(&told);
         let script = r#"echo "$$" > "$1.new"; mv "$1.new" "$1"; cat; exit 7"#;
         let args = [
@@ -84,7 +84,7 @@ impl Launched {
             "sh",
             told.to_str().unwrap(),
         ];
-        let mut command = world.command(&args);
+        let mut command = sandbox.command(&args);
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         let child = command.spawn().unwrap();
         let pid = until("the command runs", || fs::read_to_string(&told).ok());
@@ -104,16 +104,20 @@ impl Launched {
 #[test]
 fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
     for companion in [true, false] {
-        let world = World::new();
-        let served = companion.then(|| world.serve(&[]));
-        let agent = Launched::start(&world);
+        let sandbox = Sandbox::new();
+        let served = companion.then(|| sandbox.serve(&[]));
+        let agent = Launched::start(&sandbox);
         let launcher = i32::try_from(agent.child.id()).unwrap();
-        let port: u16 = world.status()["port"].as_u64().unwrap().try_into().unwrap();
-        let named = |world: &World| {
+        let port: u16 = sandbox.status()["port"]
+            .as_u64()
+            .unwrap()
+            .try_into()
+            .unwrap();
+        let named = |sandbox: &Sandbox| {
             let name = format!("gemini-ide-server-{launcher}-{port}.json");
-            world.tmp.join("gemini/ide").join(name).exists()
+            sandbox.tmp.join("gemini/ide").join(name).exists()
         };
-        assert!(named(&world), "the launcher's id is in no name");
+        assert!(named(&sandbox), "the launcher's id is in no name");
 
         let shell = parent(agent.command);
         let between = parent(shell);
@@ -123,7 +127,7 @@ fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
 
         assert_eq!(agent.finish(), Some(7));
         until("the name is gone with the launcher", || {
-            (!named(&world)).then_some(())
+            (!named(&sandbox)).then_some(())
         });
         drop(served);
     }
@@ -131,18 +135,18 @@ fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
 
 #[test]
 fn a_restart_of_the_companion_keeps_the_launchers_name() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let launched = Launched::start(&world);
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let launched = Launched::start(&sandbox);
     let name = format!(
         "gemini-ide-server-{}-{}.json",
         launched.child.id(),
         served.port
     );
-    let path = world.tmp.join("gemini/ide").join(name);
+    let path = sandbox.tmp.join("gemini/ide").join(name);
     assert!(path.exists());
-    world.run(&["restart"]).good();
-    until("it is back", || world.status().is_object().then_some(()));
+    sandbox.run(&["restart"]).good();
+    until("it is back", || sandbox.status().is_object().then_some(()));
     assert!(path.exists(), "an agent that starts later must find it");
     launched.finish();
     until("the name is gone with the launcher", || {
@@ -150,14 +154,14 @@ fn a_restart_of_the_companion_keeps_the_launchers_name() {
     });
     let port = served.port;
     drop(served);
-    assert!(world.files(port).is_empty());
+    assert!(sandbox.files(port).is_empty());
 }
 
 #[test]
 fn a_signal_to_the_launcher_ends_the_agent_too() {
     for signal in [Signal::TERM, Signal::HUP] {
-        let world = World::new();
-        let mut launched = Launched::start(&world);
+        let sandbox = Sandbox::new();
+        let mut launched = Launched::start(&sandbox);
         let command = Pid::from_raw(launched.command).unwrap();
         kill_process(Pid::from_child(&launched.child), signal).unwrap();
         until("the launcher ends", || launched.child.try_wait().unwrap());
@@ -168,7 +172,7 @@ fn a_signal_to_the_launcher_ends_the_agent_too() {
         let survives = test_kill_process(command).is_ok();
         drop(launched.child.stdin.take());
         assert!(!survives, "{signal:?} left the agent running");
-        assert_eq!(world.run(&["proposals"]).code, 3, "no companion is left");
+        assert_eq!(sandbox.run(&["proposals"]).code, 3, "no companion is left");
     }
 }
 

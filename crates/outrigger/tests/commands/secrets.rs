@@ -7,14 +7,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 #[test]
 fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
-    let world = World::new();
-    let mut served = world.serve(&["--log", "trace"]);
-    let mut agent = Agent::gemini(&world, &served);
-    let path = world.file("a.txt", "old");
+    let sandbox = Sandbox::new();
+    let mut served = sandbox.serve(&["--log", "trace"]);
+    let mut agent = Agent::gemini(&sandbox, &served);
+    let path = sandbox.file("a.txt", "old");
     agent.open_diff(&path, "new");
     let mut printed = String::new();
     let commands: [&[&str]; 10] = [
@@ -30,7 +30,7 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
         &["restart"],
     ];
     for args in commands {
-        let done = world.run(args);
+        let done = sandbox.run(args);
         assert_eq!(done.code, 0, "{args:?}: {done:?}");
         printed += &(done.stdout + &done.stderr);
     }
@@ -40,12 +40,12 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
     let arguments = fs::read(format!("/proc/{}/cmdline", served.pid())).unwrap();
     let environment = fs::read(format!("/proc/{}/environ", served.pid())).unwrap();
     printed += &String::from_utf8_lossy(&[arguments, environment].concat());
-    let secrets = secrets(&world);
+    let secrets = secrets(&sandbox);
     assert!(
         secrets.len() >= 5,
         "each agent's, the commands' and the page's"
     );
-    assert!(secrets.contains(&world.gemini_token(served.port)));
+    assert!(secrets.contains(&sandbox.gemini_token(served.port)));
     served.signal(rustix::process::Signal::TERM);
     served.ended();
     printed += &served.printed();
@@ -60,10 +60,10 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
 
 #[test]
 fn what_holds_a_token_is_for_its_user_only() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    Agent::qwen(&world, &served).open_diff("/x", "private words");
-    let state = world.home.join(".local/state/outrigger");
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    Agent::qwen(&sandbox, &served).open_diff("/x", "private words");
+    let state = sandbox.home.join(".local/state/outrigger");
     let mut seen = 0;
     each_file(&state, &mut |path| {
         let text = fs::read_to_string(path).unwrap();
@@ -80,9 +80,9 @@ fn what_holds_a_token_is_for_its_user_only() {
 
 #[test]
 fn an_agents_token_opens_no_door_but_its_own() {
-    let world = World::new();
-    let served = world.serve(&[]);
-    let agent = Agent::qwen(&world, &served);
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let agent = Agent::qwen(&sandbox, &served);
     assert_eq!(agent.knock(), 200);
     for (method, path) in [
         ("GET", "/api/status"),
@@ -99,8 +99,8 @@ fn an_agents_token_opens_no_door_but_its_own() {
     ] {
         assert_eq!(agent.knock_at(method, path), 401, "{method} {path}");
     }
-    for secret in secrets(&world) {
-        let owner = Agent::stranger(served.port, secret);
+    for secret in secrets(&sandbox) {
+        let owner = Agent::stranger(served.port, &secret);
         let status = owner.knock_at("GET", "/api/status");
         let mcp = owner.knock();
         assert!(
@@ -110,10 +110,10 @@ fn an_agents_token_opens_no_door_but_its_own() {
     }
 }
 
-/// Every secret of the companions in this world.
-fn secrets(world: &World) -> Vec<String> {
+/// Every secret of the companions in this sandbox.
+fn secrets(sandbox: &Sandbox) -> Vec<String> {
     let mut found = Vec::new();
-    each_file(&world.home.join(".local/state/outrigger"), &mut |path| {
+    each_file(&sandbox.home.join(".local/state/outrigger"), &mut |path| {
         if path
             .file_name()
             .is_some_and(|name| name == "companion.json")

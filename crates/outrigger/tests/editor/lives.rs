@@ -7,37 +7,37 @@ use serde_json::{Value, json};
 use testkit::uri;
 
 use crate::agent::Agent;
+use crate::sandbox::{Sandbox, until};
 use crate::stage::{Stage, files_gone, somebody, start};
-use crate::world::{World, until};
 
 #[test]
 fn it_is_found_under_the_editors_own_name_and_process() {
-    let world = World::new();
-    let stage = Stage::set(&world, &[]);
-    let files = world.files(stage.port);
+    let sandbox = Sandbox::new();
+    let stage = Stage::set(&sandbox, &[]);
+    let files = sandbox.files(stage.port);
     assert!(!files.is_empty());
     for path in &files {
         let file: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         let info = json!({ "name": "my-editor", "displayName": "My Editor" });
         assert_eq!(file["ideInfo"], info, "{}", path.display());
         assert_eq!(file["ppid"], std::process::id());
-        assert_eq!(file["workspacePath"], world.work.to_str().unwrap());
+        assert_eq!(file["workspacePath"], sandbox.work.to_str().unwrap());
     }
     let environment = &stage.ready["environment"];
     let port = stage.port.to_string();
     assert_eq!(environment["QWEN_CODE_IDE_SERVER_PORT"], port.as_str());
     assert_eq!(environment["GEMINI_CLI_IDE_SERVER_PORT"], port.as_str());
-    assert_eq!(world.status()["editor"], "My Editor");
+    assert_eq!(sandbox.status()["editor"], "My Editor");
 }
 
 #[test]
 fn nothing_is_there_before_the_editor_says_hello() {
-    let world = World::new();
-    let mut editor = start(&world, &[]);
+    let sandbox = Sandbox::new();
+    let mut editor = start(&sandbox, &[]);
     let early = editor.request("outrigger/status", Value::Null);
     assert_eq!(early["code"], -32002);
     let none = json!({ "companions": [] });
-    assert_eq!(world.run(&["status", "--json"]).json(), none);
+    assert_eq!(sandbox.run(&["status", "--json"]).json(), none);
     editor.notify("exit", Value::Null);
     assert_eq!(editor.ended().code(), Some(1));
 }
@@ -51,11 +51,11 @@ fn every_way_out_takes_the_files_away() {
         ("stop", Some(1)),
         ("death", Some(1)),
     ] {
-        let world = World::new();
+        let sandbox = Sandbox::new();
         let mut process = somebody();
-        let mut stage = Stage::for_process(&world, &[], process.id());
-        let mut agent = stage.qwen(&world);
-        assert!(!world.files(stage.port).is_empty());
+        let mut stage = Stage::for_process(&sandbox, &[], process.id());
+        let mut agent = stage.qwen(&sandbox);
+        assert!(!sandbox.files(stage.port).is_empty());
         match way {
             "goodbye" => {
                 stage.editor.request("shutdown", Value::Null);
@@ -63,16 +63,16 @@ fn every_way_out_takes_the_files_away() {
             }
             "exit" => stage.editor.notify("exit", Value::Null),
             "silence" => stage.editor.hang_up(),
-            "stop" => drop(world.run(&["stop"]).good()),
+            "stop" => drop(sandbox.run(&["stop"]).good()),
             // The editor is killed, but whoever holds the other end of the pipe is not.
             _ => process.kill().unwrap(),
         }
         assert_eq!(stage.editor.ended().code(), code, "{way}");
-        assert!(world.files(stage.port).is_empty(), "{way}");
+        assert!(sandbox.files(stage.port).is_empty(), "{way}");
         // The agent's stream has a clean end.
         agent.hear_out();
         let none = json!({ "companions": [] });
-        assert_eq!(world.run(&["status", "--json"]).json(), none, "{way}");
+        assert_eq!(sandbox.run(&["status", "--json"]).json(), none, "{way}");
         let _ = process.kill();
         process.wait().unwrap();
     }
@@ -80,8 +80,8 @@ fn every_way_out_takes_the_files_away() {
 
 #[test]
 fn a_goodbye_in_one_breath_is_answered() {
-    let world = World::new();
-    let mut stage = Stage::set(&world, &[]);
+    let sandbox = Sandbox::new();
+    let mut stage = Stage::set(&sandbox, &[]);
     let mut breath = Vec::new();
     for message in [
         json!({ "jsonrpc": "2.0", "id": 77, "method": "shutdown" }),
@@ -97,41 +97,41 @@ fn a_goodbye_in_one_breath_is_answered() {
         .take("the answer", |message| message["id"] == 77);
     assert_eq!(answer["result"], Value::Null);
     assert_eq!(stage.editor.ended().code(), Some(0));
-    files_gone(&world, stage.port);
+    files_gone(&sandbox, stage.port);
 }
 
 #[test]
 fn an_editor_of_another_machine_is_not_waited_for() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     // A process id that exists only where the editor runs.
-    let mut stage = Stage::for_process(&world, &[], 0x3fff_ffff);
-    stage.qwen(&world).hear();
+    let mut stage = Stage::for_process(&sandbox, &[], 0x3fff_ffff);
+    stage.qwen(&sandbox).hear();
     stage.editor.hang_up();
     stage.editor.ended();
-    files_gone(&world, stage.port);
+    files_gone(&sandbox, stage.port);
 }
 
 #[test]
 fn other_folders_change_what_agents_find() {
-    let world = World::new();
-    let second = world.tmp.join("second");
+    let sandbox = Sandbox::new();
+    let second = sandbox.tmp.join("second");
     fs::create_dir(&second).unwrap();
-    let mut stage = Stage::set(&world, &[]);
+    let mut stage = Stage::set(&sandbox, &[]);
     let folder = |path: &Path| json!({ "uri": uri(path), "name": "x" });
     let found = |expected: &str| {
-        let lock = world.home.join(format!(".qwen/ide/{}.lock", stage.port));
+        let lock = sandbox.home.join(format!(".qwen/ide/{}.lock", stage.port));
         until("the folders in the discovery file", || {
             let file: Value = serde_json::from_slice(&fs::read(&lock).ok()?).ok()?;
             (file["workspacePath"] == expected).then_some(())
         });
     };
-    let (one, two) = (world.work.to_str().unwrap(), second.to_str().unwrap());
+    let (one, two) = (sandbox.work.to_str().unwrap(), second.to_str().unwrap());
     let event = json!({ "event": { "added": [folder(&second)], "removed": [] } });
     stage
         .editor
         .notify("workspace/didChangeWorkspaceFolders", event);
     found(&format!("{one}:{two}"));
-    let event = json!({ "event": { "added": [], "removed": [folder(&world.work)] } });
+    let event = json!({ "event": { "added": [], "removed": [folder(&sandbox.work)] } });
     stage
         .editor
         .notify("workspace/didChangeWorkspaceFolders", event);
@@ -140,13 +140,13 @@ fn other_folders_change_what_agents_find() {
 
 #[test]
 fn only_the_agents_of_the_editors_settings_are_let_in() {
-    let world = World::new();
-    let mut editor = start(&world, &[]);
+    let sandbox = Sandbox::new();
+    let mut editor = start(&sandbox, &[]);
     let answer = editor.request(
         "initialize",
         json!({
             "processId": std::process::id(),
-            "workspaceFolders": [{ "uri": uri(&world.work), "name": "w" }],
+            "workspaceFolders": [{ "uri": uri(&sandbox.work), "name": "w" }],
             "capabilities": { "experimental": { "outrigger": true } },
             "initializationOptions": { "agents": ["gemini"], "ignore": ["*.log"], "trusted": true },
         }),
@@ -159,25 +159,25 @@ fn only_the_agents_of_the_editors_settings_are_let_in() {
         .unwrap()
         .try_into()
         .unwrap();
-    assert!(!world.home.join(format!(".qwen/ide/{port}.lock")).exists());
-    let mut agent = Agent::connect(port, world.gemini_token(port));
+    assert!(!sandbox.home.join(format!(".qwen/ide/{port}.lock")).exists());
+    let mut agent = Agent::connect(port, &sandbox.gemini_token(port));
     for name in ["a.log", "a.txt"] {
-        let path = world.file(name, "");
+        let path = sandbox.file(name, "");
         editor.open(Path::new(&path), "");
         editor.focus(Path::new(&path));
     }
-    let heard = agent.hear_until_active(world.work.join("a.txt").to_str().unwrap());
+    let heard = agent.hear_until_active(sandbox.work.join("a.txt").to_str().unwrap());
     assert!(!heard.contains("a.log"), "{heard}");
     assert!(heard.contains(r#""isTrusted":true"#), "{heard}");
 }
 
 #[test]
 fn two_editors_in_one_folder_do_not_fight() {
-    let world = World::new();
-    let (mut one, mut two) = (Stage::set(&world, &[]), Stage::set(&world, &[]));
+    let sandbox = Sandbox::new();
+    let (mut one, mut two) = (Stage::set(&sandbox, &[]), Stage::set(&sandbox, &[]));
     assert_ne!(one.port, two.port);
-    let path = world.file("a.txt", "old\n");
-    let (mut first, mut second) = (one.qwen(&world), two.qwen(&world));
+    let path = sandbox.file("a.txt", "old\n");
+    let (mut first, mut second) = (one.qwen(&sandbox), two.qwen(&sandbox));
     first.open_diff(&path, "one\n");
     second.open_diff(&path, "two\n");
     for (stage, agent, text) in [
@@ -189,7 +189,7 @@ fn two_editors_in_one_folder_do_not_fight() {
         stage.editor.decide(&proposal, json!({ "accepted": true }));
         assert_eq!(agent.hear_verdict()["params"]["content"], text);
     }
-    let files = world.files(one.port);
+    let files = sandbox.files(one.port);
     assert!(two.editor.quit().success());
-    assert_eq!(world.files(one.port), files);
+    assert_eq!(sandbox.files(one.port), files);
 }

@@ -15,9 +15,9 @@
 mod agent;
 mod lives;
 mod noise;
+#[path = "../commands/sandbox.rs"]
+#[allow(dead_code, reason = "written for the commands, which need more of it")]
+mod sandbox;
 mod stage;
 mod takeovers;
 mod traces;
-#[path = "../commands/world.rs"]
-#[allow(dead_code, reason = "written for the commands, which need more of it")]
-mod world;

@@ -1,4 +1,4 @@
-//! An editor in a world of the test's own.
+//! An editor in a sandbox of the test's own.
 
 use std::process::{Child, Command, Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use testkit::ScriptedEditor;
 
 use crate::agent::Agent;
-use crate::world::{World, until};
+use crate::sandbox::{Sandbox, until};
 
 /// An editor with a plugin that has started the program and is ready.
 pub(crate) struct Stage {
@@ -18,13 +18,13 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// The editor's process is the test's own.
-    pub(crate) fn set(world: &World, args: &[&str]) -> Stage {
-        Stage::for_process(world, args, std::process::id())
+    pub(crate) fn set(sandbox: &Sandbox, args: &[&str]) -> Stage {
+        Stage::for_process(sandbox, args, std::process::id())
     }
 
-    pub(crate) fn for_process(world: &World, args: &[&str], process: u32) -> Stage {
-        let mut editor = start(world, args);
-        let ready = editor.begin("My Editor", &world.work, process);
+    pub(crate) fn for_process(sandbox: &Sandbox, args: &[&str], process: u32) -> Stage {
+        let mut editor = start(sandbox, args);
+        let ready = editor.begin("My Editor", &sandbox.work, process);
         let port = ready["port"].as_u64().unwrap().try_into().unwrap();
         Stage {
             editor,
@@ -34,14 +34,14 @@ impl Stage {
     }
 
     /// Qwen Code, connected and listening.
-    pub(crate) fn qwen(&self, world: &World) -> Agent {
-        Agent::connect(self.port, world.qwen_token(self.port))
+    pub(crate) fn qwen(&self, sandbox: &Sandbox) -> Agent {
+        Agent::connect(self.port, &sandbox.qwen_token(self.port))
     }
 }
 
 /// The program at the end of a pipe, which has not been told anything yet.
-pub(crate) fn start(world: &World, args: &[&str]) -> ScriptedEditor {
-    ScriptedEditor::start(world.command(&[&["lsp"], args].concat()))
+pub(crate) fn start(sandbox: &Sandbox, args: &[&str]) -> ScriptedEditor {
+    ScriptedEditor::start(sandbox.command(&[&["lsp"], args].concat()))
 }
 
 /// A process that stands for an editor.
@@ -55,8 +55,8 @@ pub(crate) fn somebody() -> Child {
 
 /// Waits until no discovery file of a port is left.
 #[track_caller]
-pub(crate) fn files_gone(world: &World, port: u16) {
+pub(crate) fn files_gone(sandbox: &Sandbox, port: u16) {
     until("the discovery files are gone", || {
-        world.files(port).is_empty().then_some(())
+        sandbox.files(port).is_empty().then_some(())
     });
 }

@@ -4,23 +4,23 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::sandbox::Sandbox;
 use crate::stage::Stage;
-use crate::world::World;
 
 #[test]
 fn a_crash_costs_nothing() {
-    let world = World::new();
-    let mut stage = Stage::set(&world, &[]);
-    let path = world.file("a.txt", "one\ntwo\n");
-    let mut agent = stage.qwen(&world);
+    let sandbox = Sandbox::new();
+    let mut stage = Stage::set(&sandbox, &[]);
+    let path = sandbox.file("a.txt", "one\ntwo\n");
+    let mut agent = stage.qwen(&sandbox);
     agent.open_diff(&path, "ONE\ntwo\n");
     let before = stage.editor.show_proposal();
-    let token = world.qwen_token(stage.port);
+    let token = sandbox.qwen_token(stage.port);
     stage.editor.crash();
 
-    let mut again = Stage::set(&world, &[]);
+    let mut again = Stage::set(&sandbox, &[]);
     assert_eq!(again.port, stage.port);
-    assert_eq!(world.qwen_token(again.port), token);
+    assert_eq!(sandbox.qwen_token(again.port), token);
     assert_eq!(again.ready["environment"], stage.ready["environment"]);
     let after = again.editor.show_proposal();
     assert_eq!(after, before);
@@ -43,10 +43,10 @@ fn a_crash_costs_nothing() {
 
 #[test]
 fn a_verdict_that_was_not_heard_survives_the_crash() {
-    let world = World::new();
-    let mut stage = Stage::set(&world, &[]);
-    let path = world.file("a.txt", "old\n");
-    let mut agent = stage.qwen(&world);
+    let sandbox = Sandbox::new();
+    let mut stage = Stage::set(&sandbox, &[]);
+    let path = sandbox.file("a.txt", "old\n");
+    let mut agent = stage.qwen(&sandbox);
     agent.open_diff(&path, "new\n");
     let proposal = stage.editor.show_proposal();
     agent.hang_up();
@@ -55,25 +55,29 @@ fn a_verdict_that_was_not_heard_survives_the_crash() {
         .decide(&proposal, json!({ "accepted": true, "text": "mine\n" }));
     assert!(decided.get("delivered").is_some(), "{decided}");
     stage.editor.crash();
-    let _again = Stage::set(&world, &[]);
+    let _again = Stage::set(&sandbox, &[]);
     agent.listen();
     assert_eq!(agent.hear_verdict()["params"]["content"], "mine\n");
 }
 
 #[test]
 fn a_sheet_is_laid_again() {
-    let world = World::new();
+    let sandbox = Sandbox::new();
     let stock = json!({ "window": { "showDocument": { "support": true } } });
-    let mut editor = crate::stage::start(&world, &[]);
-    editor.initialize("Kate", &world.work, std::process::id(), &stock);
-    let port = world.status()["port"].as_u64().unwrap().try_into().unwrap();
-    let mut agent = crate::agent::Agent::connect(port, world.qwen_token(port));
-    let path = world.file("a.txt", "old\n");
+    let mut editor = crate::stage::start(&sandbox, &[]);
+    editor.initialize("Kate", &sandbox.work, std::process::id(), &stock);
+    let port = sandbox.status()["port"]
+        .as_u64()
+        .unwrap()
+        .try_into()
+        .unwrap();
+    let mut agent = crate::agent::Agent::connect(port, &sandbox.qwen_token(port));
+    let path = sandbox.file("a.txt", "old\n");
     agent.open_diff(&path, "new\n");
     let first = editor.hear("window/showDocument")["params"]["uri"].clone();
     editor.crash();
-    let mut editor = crate::stage::start(&world, &[]);
-    editor.initialize("Kate", &world.work, std::process::id(), &stock);
+    let mut editor = crate::stage::start(&sandbox, &[]);
+    editor.initialize("Kate", &sandbox.work, std::process::id(), &stock);
     let again = editor.hear("window/showDocument")["params"]["uri"].clone();
     assert_eq!(again, first);
     let sheet = again
@@ -82,7 +86,7 @@ fn a_sheet_is_laid_again() {
         .strip_prefix("file://")
         .unwrap()
         .to_owned();
-    assert!(!Path::new(&sheet).starts_with(&world.work), "{sheet}");
+    assert!(!Path::new(&sheet).starts_with(&sandbox.work), "{sheet}");
     assert_eq!(std::fs::read_to_string(&sheet).unwrap(), "new\n");
     std::fs::write(&sheet, "mine\n").unwrap();
     agent.listen();

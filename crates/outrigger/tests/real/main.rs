@@ -1,8 +1,8 @@
 //! The published agents, as they are, against the program.
 //!
 //! Few and slow: each of these proves that the whole chain works, from the agent's own search for an
-//! editor to the bytes on disk. Without the clients on the machine they say so and pass, unless `CI`
-//! is set.
+//! editor to the bytes on disk. Without the clients that it uses on the machine a test says so and
+//! passes, unless `CI` is set.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,12 +34,22 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_outrigger");
 
 /// A person's machine; `None` if there are no agents to put on it.
 fn household() -> Option<Household> {
-    Some(Household::new(PROGRAM, &Clients::find()?))
+    household_with(&[])
 }
 
-/// The same with a companion for the workspace.
+/// The same for a test that needs more than the newest agents, see [`Clients::find_with`].
+fn household_with(more: &[&str]) -> Option<Household> {
+    Some(Household::new(PROGRAM, &Clients::find_with(more)?))
+}
+
+/// A person's machine with a companion for the workspace.
 fn served_household() -> Option<Household> {
-    let mut house = household()?;
+    served_household_with(&[])
+}
+
+/// The same for a test that needs more than the newest agents.
+fn served_household_with(more: &[&str]) -> Option<Household> {
+    let mut house = household_with(more)?;
     house.serve();
     Some(house)
 }

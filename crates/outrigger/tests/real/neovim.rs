@@ -9,6 +9,18 @@ mod reviews;
 mod terminals;
 mod units;
 
+use testkit::{Household, NEOVIM};
+
 /// The two Neovims, by their place in `Clients::neovims`.
 const OLD: usize = 0;
 const NEW: usize = 1;
+
+/// What has to be installed for the tests in this Neovim.
+fn needs(which: usize) -> &'static [&'static str] {
+    if which == NEW { &[NEOVIM.0] } else { &[] }
+}
+
+/// A person's machine, for a test in this Neovim.
+fn household(which: usize) -> Option<Household> {
+    crate::household_with(needs(which))
+}

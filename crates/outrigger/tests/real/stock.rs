@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use testkit::{Agent, Call, Clients, Household, ScriptedEditor, Terminal, uri, wait_for};
+use testkit::{
+    Agent, Call, Clients, Household, KAKOUNE_LSP, ScriptedEditor, Terminal, uri, wait_for,
+};
 
 use crate::PROGRAM;
 
@@ -55,7 +57,7 @@ fn eglot_accepts_for_qwen() {
 /// Kakoune keeps the question until the person wants it.
 #[test]
 fn kakoune_accepts_for_gemini() {
-    let Some(clients) = Clients::find() else {
+    let Some(clients) = Clients::find_with(&[KAKOUNE_LSP.0]) else {
         return;
     };
     let house = prepare(&clients);

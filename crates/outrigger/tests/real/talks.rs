@@ -10,7 +10,7 @@ use testkit::{Call, Daemon, Household, wait_for};
 use tokio::runtime::{Builder, Runtime};
 use web::Client;
 
-use crate::household;
+use crate::household_with;
 
 /// An editor in which a person talks to a daemon.
 pub(crate) trait Talker: Display {
@@ -67,10 +67,15 @@ pub(crate) struct Stage {
 impl Stage {
     /// `None` if there is nothing to run.
     pub(crate) fn set() -> Option<Stage> {
-        let house = household()?;
+        Self::set_with(&[])
+    }
+
+    /// The same for a test that needs more than the newest agents.
+    pub(crate) fn set_with(more: &[&str]) -> Option<Stage> {
+        let house = household_with(more)?;
         house.write("hello.txt", "hello\n");
         Some(Stage {
-            daemon: house.start_daemon(&house.workspace(), 0),
+            daemon: house.start_daemon_with_agent(),
             house,
             runtime: Builder::new_current_thread().enable_all().build().unwrap(),
         })

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Agent, IdeClient, Start};
 
-use crate::{served_household, story};
+use crate::{served_household_with, story};
 
 /// Finds the file the companion writes for the process that started it, and nothing else.
 #[test]
@@ -55,7 +55,7 @@ fn newest_gemini_through_the_bridge() {
 
 /// Discover, connect, context, accept, accept edited, reject, close.
 fn speaks(set: &str, agent: Agent, start: Start) {
-    let Some(house) = served_household() else {
+    let Some(house) = served_household_with(&[set]) else {
         return;
     };
     house.write("hello.txt", "hello\nworld\n");

@@ -238,6 +238,48 @@ fn vim_starts_the_companion_again_and_keeps_the_diff() {
 }
 
 #[test]
+fn vim_gives_up_a_companion_that_ends_at_once() {
+    let Some(house) = household() else {
+        return;
+    };
+    prepare(&house);
+    let command = ["vim", "-N", "--cmd", "let g:outrigger_command = 'false'"];
+    let mut vim = Terminal::edit(&command, &house.workspace(), &house.environment());
+    vim.wait_until("the end of all tries", |screen| {
+        screen.contains("[outrigger: failed]")
+    });
+    vim.type_keys(":Outrigger log\r");
+    vim.wait_until("six ends in the log", |screen| {
+        screen.contains("outrigger://log") && screen.matches("ended with code 1").count() == 6
+    });
+    let log = vim.screen();
+    assert_eq!(log.matches("is started again").count(), 1, "{vim}");
+    assert_eq!(log.matches("ends again and again").count(), 1, "{vim}");
+    vim.type_keys("q:Outrigger health\r");
+    vim.wait_until("the report", |screen| {
+        screen.contains("companion is failed (given up)")
+    });
+}
+
+#[test]
+fn a_pause_outlives_the_companion_in_vim() {
+    let Some(house) = household() else {
+        return;
+    };
+    let mut vim = start(&house, &[]);
+    vim.type_keys(":Outrigger pause\r");
+    vim.wait_until("the pause", |screen| screen.contains("[outrigger: paused]"));
+    story::another_companion(&house, &vim);
+    vim.wait_until("the pause in the next one", |screen| {
+        screen.contains("[outrigger: paused]")
+    });
+    vim.type_keys(":Outrigger resume\r");
+    vim.wait_until("the end of the pause", |screen| {
+        screen.contains("[outrigger: 0]")
+    });
+}
+
+#[test]
 fn nothing_is_left_of_a_vim_that_was_killed() {
     let Some(house) = household() else {
         return;

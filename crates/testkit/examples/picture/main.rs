@@ -13,7 +13,7 @@ mod vim;
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::Clients;
+use testkit::{Clients, NEOVIM};
 
 /// Makes a picture with the program under the path, and returns it as SVG.
 type Artist = fn(&Path, &Clients) -> String;
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         return usage();
     };
     let program = std::fs::canonicalize(program).expect("the program is built");
-    let Some(clients) = Clients::find() else {
+    let Some(clients) = Clients::find_with(&[NEOVIM.0]) else {
         return ExitCode::FAILURE;
     };
     std::fs::write(file, draw(&program, &clients)).expect("the picture can be written");

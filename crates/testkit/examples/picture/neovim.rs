@@ -40,9 +40,7 @@ pub(crate) fn draw(program: &Path, clients: &Clients) -> String {
         vec![vec![Call::read(&path)], vec![Call::write(&path, AFTER)]],
     );
     neovim.wait_until("the diff", |screen| {
-        screen.contains("__name__")
-            && screen.contains(":w accepts")
-            && screen.contains("1 proposal")
+        screen.contains("__name__") && screen.contains(":w accepts") && screen.contains("1 pending")
     });
     let frame = Frame {
         title: "nvim",

@@ -4,136 +4,159 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Query, State as Shared};
+use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use chat::{Follower, Step};
 use companion::Ending;
-use serde::Deserialize;
+use front::{Change, Interest, Item, Numbered, Reader, Snapshot, Topic, off_thread};
+use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::{Here, Server};
-use crate::announcements::{Announcements, Next};
-use crate::seats::Seat;
+use crate::stream_slots::StreamSlot;
+use crate::{to_wire, wire};
 
-const LAST_SEEN: HeaderName = HeaderName::from_static("last-event-id");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A comment, which keeps everybody on the way from giving up on a silent stream.
-const SIGN_OF_LIFE: Bytes = Bytes::from_static(b":\n\n");
+const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// Where the page was in the conversation with a daemon.
-#[derive(Debug, Deserialize)]
-pub(super) struct Place {
-    chat: Option<u64>,
-}
+/// What a page shows.
+const INTEREST: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
 
-pub(super) async fn events(
-    Shared(server): Here,
-    Query(place): Query<Place>,
-    asked: HeaderMap,
-) -> Response {
-    let seen = asked.get(LAST_SEEN).and_then(|id| id.to_str().ok());
-    let listener = Listener::new(&server, seen, place.chat);
+pub(super) async fn events(Shared(server): Here, asked: HeaderMap) -> Response {
+    let last = asked.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+    let stream = PageStream::new(server, last);
     let body = Body::from_stream(futures_util::stream::unfold(
-        listener,
-        |mut listener| async move {
-            let frame = listener.next().await?;
-            Some((Ok::<_, Infallible>(frame), listener))
+        stream,
+        |mut stream| async move {
+            let frame = stream.next().await?;
+            Some((Ok::<_, Infallible>(frame), stream))
         },
     ));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
-/// One page that listens.
-struct Listener {
-    announcements: Arc<Announcements>,
-    newest: watch::Receiver<u64>,
-    /// The number of the announcement that it has heard last; none if it knows nothing yet.
-    heard: Option<u64>,
-    /// The conversation with a daemon, if there is one.
-    conversation: Option<Follower>,
-    seat: Seat,
+/// The stream of one page.
+struct PageStream {
+    server: Arc<Server>,
+    reader: Reader,
+    slot: StreamSlot,
     ending: watch::Receiver<Ending>,
     silence: Interval,
 }
 
-impl Listener {
-    fn new(server: &Server, seen: Option<&str>, chat: Option<u64>) -> Listener {
-        let announcements = server.announcements.clone();
-        let heard = seen.and_then(|seen| announcements.number(seen));
-        // A number counts in its own run only.
-        let chat = chat.filter(|_| heard.is_some());
+impl PageStream {
+    fn new(server: Arc<Server>, last: Option<&str>) -> PageStream {
+        let seen = last.and_then(|id| number(id, &server.api.instance));
         let keep_alive = server.api.keep_alive;
         let mut silence = tokio::time::interval_at(Instant::now() + keep_alive, keep_alive);
         silence.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Listener {
-            newest: announcements.watch(),
-            heard,
-            conversation: server.api.chat.as_ref().map(|it| it.follow(chat)),
-            announcements,
-            seat: server.seats.take(),
+        PageStream {
+            reader: server.api.front.read(INTEREST, seen),
+            slot: server.slots.take(),
             ending: server.api.ending.clone(),
             silence,
+            server,
         }
     }
 
     /// What to send next, as soon as there is something; nothing at the end.
     async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            let Some(heard) = self.heard else {
-                return Some(self.reset(self.announcements.newest()));
-            };
-            match self.announcements.after(heard) {
-                Next::Frame(frame) => {
-                    self.heard = Some(heard + 1);
-                    self.silence.reset();
-                    return Some(frame);
-                }
-                Next::Forgotten(newest) => return Some(self.reset(newest)),
-                Next::Nothing => {}
-            }
-            tokio::select! {
-                biased;
-                _ = self.ending.wait_for(|ending| *ending != Ending::No) => return None,
-                () = self.seat.lost() => return None,
-                changed = self.newest.changed() => changed.ok()?,
-                step = next_step(self.conversation.as_mut()) => {
-                    self.silence.reset();
-                    return Some(said(&step));
-                }
-                _ = self.silence.tick() => return Some(SIGN_OF_LIFE),
-            }
+        let item = tokio::select! {
+            biased;
+            _ = self.ending.wait_for(|ending| *ending != Ending::No) => return None,
+            () = self.slot.revoked() => return None,
+            item = self.reader.next() => item.ok()?,
+            _ = self.silence.tick() => return Some(KEEP_ALIVE),
+        };
+        self.silence.reset();
+        match item {
+            Item::Snapshot(snapshot) => self.snapshot(snapshot).await,
+            Item::Change(change) => Some(change.encoded(|it| self.change(it))),
         }
     }
 
-    fn reset(&mut self, newest: u64) -> Bytes {
-        self.heard = Some(newest);
-        self.announcements.reset(newest)
+    async fn snapshot(&self, snapshot: Box<Snapshot>) -> Option<Bytes> {
+        let server = self.server.clone();
+        let encode = move || {
+            let live = to_wire::live(&server.api, &snapshot);
+            frame(&server.api.instance, snapshot.number, "snapshot", &live)
+        };
+        off_thread(encode).await.ok()
+    }
+
+    /// A change as all pages hear it.
+    fn change(&self, numbered: &Numbered) -> Bytes {
+        let (instance, number) = (&self.server.api.instance, numbered.number);
+        match &numbered.change {
+            Change::Opened(proposal) => {
+                frame(instance, number, "opened", &to_wire::summary(proposal))
+            }
+            Change::Drafted(id) => {
+                frame(instance, number, "changed", &wire::Changed { id: id.get() })
+            }
+            Change::Closed(id, outcome) => {
+                let closed = wire::Closed {
+                    id: id.get(),
+                    why: outcome.as_str().to_owned(),
+                };
+                frame(instance, number, "closed", &closed)
+            }
+            Change::Agents(agents) => {
+                frame(instance, number, "sessions", &to_wire::sessions(agents))
+            }
+            Change::Shared(shared) => frame(instance, number, "context", &to_wire::context(shared)),
+            Change::Logged(entry) => frame(instance, number, "log", &to_wire::log_entry(entry)),
+            Change::Conversation(change) => {
+                let change = ::wire::conversation::change(change);
+                frame(instance, number, "chat", &change)
+            }
+            // Not among the topics of a page, which counts by itself.
+            Change::Counts(_) => KEEP_ALIVE,
+        }
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.announcements.expect_a_page();
-    }
+/// An event as it is sent. Its id tells this run from others, and its number in it.
+fn frame(instance: &str, number: u64, kind: &str, data: &impl Serialize) -> Bytes {
+    // Nothing of ours fails to be written but a path that is no text, and those are made text.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    format!("id: {instance}:{number}\nevent: {kind}\ndata: {data}\n\n").into()
 }
 
-/// The next step of a conversation; none ever if there is no conversation.
-async fn next_step(conversation: Option<&mut Follower>) -> Step {
-    match conversation {
-        Some(conversation) => conversation.next().await,
-        None => std::future::pending().await,
-    }
+/// The number in an id, if it is of this run.
+fn number(id: &str, instance: &str) -> Option<u64> {
+    let (run, number) = id.split_once(':')?;
+    number.parse().ok().filter(|_| run == instance)
 }
 
-/// A step of a conversation as the page hears it. It has no id: its number is in it.
-fn said(step: &Step) -> Bytes {
-    let (kind, data) = match step {
-        Step::All(all) => ("chat-all", serde_json::to_string(all)),
-        Step::One(change) => ("chat", serde_json::to_string(change)),
-    };
-    // Strings and numbers can always be written.
-    format!("event: {kind}\ndata: {}\n\n", data.unwrap_or_default()).into()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_written_on_one_line() {
+        assert_eq!(
+            frame("me", 2, "changed", &"two\nlines"),
+            "id: me:2\nevent: changed\ndata: \"two\\nlines\"\n\n"
+        );
+    }
+
+    #[test]
+    fn an_id_counts_in_its_own_run_only() {
+        for (id, expected) in [
+            ("me:1", Some(1)),
+            ("me:0", Some(0)),
+            ("you:1", None),
+            ("me", None),
+            ("me:", None),
+            ("me:-1", None),
+            ("", None),
+        ] {
+            assert_eq!(number(id, "me"), expected, "{id}");
+        }
+    }
 }

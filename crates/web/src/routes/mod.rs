@@ -1,18 +1,16 @@
 //! The server's side of the page and its API: which routes there are, and who may ask for each.
 
-mod chat;
+mod conversation;
 mod events;
 mod focus;
-mod live;
 mod page;
-mod program;
 mod proposals;
+mod service;
+mod situation;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::chat::Chat;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -20,34 +18,13 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{get, post, put};
 use companion::Ending;
-use companion::desk::Desk;
-use tokio::sync::{mpsc, oneshot, watch};
+use front::Front;
+use tokio::sync::watch;
 use workbench::Agent;
 
-use crate::announcements::Announcements;
-use crate::answer::Failure;
 use crate::keys::{self, Keys};
 use crate::links::Links;
-use crate::recorder::Recorder;
-use crate::seats::Seats;
-use crate::wire;
-
-/// What only the program itself can do.
-#[derive(Debug)]
-pub enum Order {
-    /// Come back at once with the same port, tokens, sessions and proposals.
-    Restart,
-    /// End.
-    Stop,
-    /// Serve other folders from now on.
-    SetRoots(Vec<PathBuf>),
-    /// Let agents below this process find us, until it ends.
-    Host(u32, oneshot::Sender<()>),
-    /// The variables that an agent should see.
-    Environment(oneshot::Sender<wire::Environment>),
-    /// What is wrong with the discovery files, in words.
-    Problems(oneshot::Sender<Vec<String>>),
-}
+use crate::stream_slots::StreamSlots;
 
 /// What the page and its API need to know.
 #[derive(Debug)]
@@ -62,12 +39,8 @@ pub struct Api {
     pub keys: Keys,
     /// The way into the page.
     pub links: Links,
-    /// The conversation with a daemon, if that is switched on.
-    pub chat: Option<Chat>,
-    /// The owner of all state.
-    pub desk: Desk,
-    /// The way to the program.
-    pub orders: mpsc::Sender<Order>,
+    /// What a person can do and see.
+    pub front: Front,
     /// Whether the companion can be restarted from outside; one inside an editor cannot.
     pub restartable: bool,
     /// Tells this run from the ones before and after it.
@@ -86,35 +59,29 @@ pub(crate) type Here = Shared<Arc<Server>>;
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) api: Api,
-    announcements: Arc<Announcements>,
-    seats: Arc<Seats>,
+    slots: Arc<StreamSlots>,
 }
 
 /// A ticket is short, and whoever brings it has shown no key.
 const TICKET_BODY: usize = 1024;
 
-/// The page and its API. What happens from now on is announced to pages.
+/// The page and its API.
 pub fn router(api: Api) -> Router {
     let body = api.body;
-    let announcements = Arc::new(Announcements::new(api.instance.clone()));
-    if let Ok(recorder) = Recorder::new(api.desk.clone(), announcements.clone()) {
-        tokio::spawn(recorder.run(api.ending.clone()));
-    }
     let server = Arc::new(Server {
         api,
-        announcements,
-        seats: Arc::default(),
+        slots: Arc::default(),
     });
     let for_commands = Router::new()
-        .route("/api/environment", get(program::environment))
-        .route("/api/guests", post(program::host))
-        .route("/api/links", post(program::link))
-        .route("/api/restart", post(program::restart))
-        .route("/api/stop", post(program::stop))
+        .route("/api/environment", get(service::environment))
+        .route("/api/guests", post(service::add_host_process))
+        .route("/api/links", post(service::link))
+        .route("/api/restart", post(service::restart))
+        .route("/api/stop", post(service::stop))
         .layer(middleware::from_fn(keys::commands_only));
     let for_both = Router::new()
-        .route("/api/status", get(live::status))
-        .route("/api/live", get(live::live))
+        .route("/api/status", get(situation::status))
+        .route("/api/live", get(situation::live))
         .route("/api/events", get(events::events))
         .route("/api/proposals", get(proposals::list))
         .route("/api/proposals/{id}", get(proposals::detail))
@@ -122,17 +89,17 @@ pub fn router(api: Api) -> Router {
         .route("/api/proposals/{id}/accept", post(proposals::accept))
         .route("/api/proposals/{id}/reject", post(proposals::reject))
         .route("/api/focus", post(focus::focus))
-        .route("/api/chat", get(chat::snapshot))
-        .route("/api/chat/connect", post(chat::connect))
-        .route("/api/chat/disconnect", post(chat::disconnect))
-        .route("/api/chat/start", post(chat::start))
-        .route("/api/chat/prompt", post(chat::prompt))
-        .route("/api/chat/cancel", post(chat::cancel))
-        .route("/api/chat/model", post(chat::model))
-        .route("/api/chat/mode", post(chat::mode))
-        .route("/api/chat/requests/{request}", post(chat::answer))
-        .route("/api/chat/earlier", get(chat::earlier))
-        .route("/api/chat/files", get(chat::files));
+        .route("/api/chat", get(conversation::snapshot))
+        .route("/api/chat/connect", post(conversation::connect))
+        .route("/api/chat/disconnect", post(conversation::disconnect))
+        .route("/api/chat/start", post(conversation::start))
+        .route("/api/chat/prompt", post(conversation::prompt))
+        .route("/api/chat/cancel", post(conversation::cancel))
+        .route("/api/chat/model", post(conversation::model))
+        .route("/api/chat/mode", post(conversation::mode))
+        .route("/api/chat/requests/{request}", post(conversation::answer))
+        .route("/api/chat/earlier", get(conversation::earlier))
+        .route("/api/chat/files", get(conversation::files));
     let with_a_key = for_both
         .merge(for_commands)
         // Nothing of a request is read before it has shown a key.
@@ -189,19 +156,4 @@ async fn unstored(mut response: Response) -> Response {
         .headers_mut()
         .insert(header::CACHE_CONTROL, no_store);
     response
-}
-
-impl Server {
-    async fn send(&self, order: Order) -> Result<(), Failure> {
-        self.api.orders.send(order).await.map_err(|_| Failure::Gone)
-    }
-
-    async fn order<T>(
-        &self,
-        order: impl FnOnce(oneshot::Sender<T>) -> Order,
-    ) -> Result<T, Failure> {
-        let (answer, answered) = oneshot::channel();
-        self.send(order(answer)).await?;
-        answered.await.map_err(|_| Failure::Gone)
-    }
 }

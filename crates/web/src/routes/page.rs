@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::Here;
-use crate::answer::{Answer, Body, Failure};
+use crate::response::{ApiError, ApiResult, Body};
 use crate::{assets, wire};
 
 pub(super) async fn index(asked: HeaderMap) -> Response {
@@ -24,9 +24,9 @@ pub(super) async fn asset(Named(name): Named<String>, asked: HeaderMap) -> Respo
 pub(super) async fn enter(
     Shared(server): Here,
     Body(entering): Body<wire::Ticket>,
-) -> Answer<wire::PageKey> {
+) -> ApiResult<wire::PageKey> {
     if !server.api.links.redeem(&entering.ticket) {
-        return Err(Failure::UsedLink);
+        return Err(ApiError::UsedLink);
     }
     let key = server.api.keys.page.clone();
     Ok(Json(wire::PageKey { key }))

@@ -6,11 +6,12 @@ use super::{Proposal, Status};
 
 /// Everything that a page shows beside the diffs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Live {
     /// Tells this run of the companion from others.
     pub instance: String,
-    /// The number of the last announcement that is contained in this.
-    pub seq: u64,
+    /// The number of the last event that is contained in this.
+    pub number: u64,
     /// The situation, as commands see it.
     pub status: Status,
     /// What waits for a decision, oldest first.
@@ -18,15 +19,17 @@ pub struct Live {
     /// What agents see, and what they do not.
     pub context: Context,
     /// What happened, newest last.
-    pub log: Vec<Entry>,
+    pub log: Vec<LogEntry>,
     /// How to get an agent here.
     pub hints: Hints,
-    /// Whether a conversation with a daemon can be held here.
-    pub chat: bool,
+    /// The conversation; absent if conversations are switched off.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub conversation: Option<::wire::conversation::Snapshot>,
 }
 
 /// What agents see, and what they do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Context {
     /// Whether they are told nothing for the time being.
     pub paused: bool,
@@ -43,6 +46,7 @@ pub struct Context {
 
 /// A file that agents see, with all that they see of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SeenFile {
     /// Where it is.
     pub path: String,
@@ -61,6 +65,7 @@ pub struct SeenFile {
 
 /// A file that agents are not told about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct HeldBackFile {
     /// Where it is.
     pub path: String,
@@ -70,10 +75,11 @@ pub struct HeldBackFile {
 
 /// Something that happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
     /// Its number. An entry that comes again under the same number has been brought up to date.
-    pub seq: u64,
-    /// When.
+    pub number: u64,
+    /// When, in Unix milliseconds.
     pub at: u64,
     /// `connected`, `disconnected`, `context`, `proposed`, `accepted`, `rejected`, `withdrawn`,
     /// `replaced`, `orphaned`, `paused` or `resumed`.
@@ -103,6 +109,7 @@ pub struct Entry {
 
 /// How to get an agent here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Hints {
     /// What to run, for each agent that is let in.
     pub commands: Vec<Hint>,
@@ -112,6 +119,7 @@ pub struct Hints {
 
 /// How to start one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Hint {
     /// Which agent.
     pub agent: String,
@@ -121,6 +129,7 @@ pub struct Hint {
 
 /// A proposal has another text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Changed {
     /// Its number.
     pub id: u64,
@@ -128,6 +137,7 @@ pub struct Changed {
 
 /// A proposal is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Closed {
     /// Its number.
     pub id: u64,

@@ -2,8 +2,9 @@
 
 use axum::http::Method;
 use serde_json::json;
+use workbench::Agent;
 
-use crate::house::House;
+use crate::companion::CompanionWithPage;
 
 /// Every route that needs a key; the last ones are for commands only.
 const ROUTES: [(Method, &str); 14] = [
@@ -33,20 +34,20 @@ const OPEN: [(Method, &str); 3] = [
 
 #[tokio::test]
 async fn without_a_key_nothing_opens() {
-    let house = House::open().await;
-    let page = house.keys.page.expose();
+    let companion = CompanionWithPage::start();
+    let page = companion.keys.page.expose();
     let wrong = [
         String::new(),
         "Bearer".into(),
         format!("Basic {page}"),
         format!("Bearer {}", &page[1..]),
         format!("Bearer {page}0"),
-        format!("Bearer {}", house.tokens[0].1.expose()),
+        format!("Bearer {}", companion.token(Agent::Qwen)),
     ];
     for (method, path) in ROUTES {
         for header in &wrong {
-            let visitor = house.stranger().with("authorization", header);
-            let answer = visitor.ask(method.clone(), path, "{}").await;
+            let client = companion.stranger().with("authorization", header);
+            let answer = client.request(method.clone(), path, "{}").await;
             let unauthorized = (401, "unauthorized".to_owned());
             assert_eq!(answer.problem(), unauthorized, "{method} {path} {header}");
         }
@@ -55,20 +56,23 @@ async fn without_a_key_nothing_opens() {
 
 #[tokio::test]
 async fn a_page_may_not_do_what_is_the_programs() {
-    let house = House::open().await;
+    let companion = CompanionWithPage::start();
     for (method, path) in &ROUTES[FOR_BOTH..] {
-        let answer = house.page().ask(method.clone(), path, r#"{"pid":1}"#).await;
+        let answer = companion
+            .page()
+            .request(method.clone(), path, r#"{"pid":1}"#)
+            .await;
         let forbidden = (403, "forbidden".to_owned());
         assert_eq!(answer.problem(), forbidden, "{method} {path}");
-        let answer = house
+        let answer = companion
             .command()
-            .ask(method.clone(), path, r#"{"pid":1}"#)
+            .request(method.clone(), path, r#"{"pid":1}"#)
             .await;
         assert_eq!(answer.status, 200, "{method} {path}");
     }
     for (method, path) in &ROUTES[..FOR_BOTH] {
         if *path != "/api/events" {
-            let answer = house.page().ask(method.clone(), path, "{}").await;
+            let answer = companion.page().request(method.clone(), path, "{}").await;
             let status = answer.status.as_u16();
             assert!([200, 404, 422].contains(&status), "{method} {path}");
         }
@@ -77,8 +81,8 @@ async fn a_page_may_not_do_what_is_the_programs() {
 
 #[tokio::test]
 async fn neither_a_foreign_site_nor_a_foreign_name_gets_in() {
-    let house = House::open().await;
-    let port = house.port;
+    let companion = CompanionWithPage::start();
+    let port = companion.port;
     let foreign = [
         ("host", "evil.example".to_owned()),
         ("host", format!("evil.example:{port}")),
@@ -90,8 +94,8 @@ async fn neither_a_foreign_site_nor_a_foreign_name_gets_in() {
     ];
     for (method, path) in ROUTES.into_iter().chain(OPEN) {
         for (name, value) in &foreign {
-            let visitor = house.command().with(name, value);
-            let answer = visitor.ask(method.clone(), path, "{}").await;
+            let client = companion.command().with(name, value);
+            let answer = client.request(method.clone(), path, "{}").await;
             let forbidden = (403, "forbidden".to_owned());
             assert_eq!(
                 answer.problem(),
@@ -100,7 +104,7 @@ async fn neither_a_foreign_site_nor_a_foreign_name_gets_in() {
             );
         }
     }
-    let own = house
+    let own = companion
         .page()
         .with("origin", &format!("http://127.0.0.1:{port}"));
     assert_eq!(own.get("/api/live").await.status, 200);
@@ -108,20 +112,27 @@ async fn neither_a_foreign_site_nor_a_foreign_name_gets_in() {
 
 #[tokio::test]
 async fn every_answer_keeps_other_sites_out() {
-    let house = House::open().await;
+    let companion = CompanionWithPage::start();
     let mut answers = vec![
-        house.stranger().get("/api/live").await,
-        house.page().get("/api/proposals/77").await,
-        house.page().get("/api/environment").await,
-        house.page().ask(Method::DELETE, "/api/live", "").await,
-        house.stranger().get("/assets/missing.js").await,
-        house.stranger().with("host", "evil.example").get("/").await,
+        companion.stranger().get("/api/live").await,
+        companion.page().get("/api/proposals/77").await,
+        companion.page().get("/api/environment").await,
+        companion
+            .page()
+            .request(Method::DELETE, "/api/live", "")
+            .await,
+        companion.stranger().get("/assets/missing.js").await,
+        companion
+            .stranger()
+            .with("host", "evil.example")
+            .get("/")
+            .await,
     ];
     for (method, path) in OPEN {
-        answers.push(house.stranger().ask(method, path, "{}").await);
+        answers.push(companion.stranger().request(method, path, "{}").await);
     }
     for path in ["/api/live", "/api/status", "/api/proposals"] {
-        let answer = house.page().get(path).await;
+        let answer = companion.page().get(path).await;
         assert_eq!(answer.header("cache-control"), "no-store", "{path}");
         answers.push(answer);
     }
@@ -152,20 +163,24 @@ async fn every_answer_keeps_other_sites_out() {
 
 #[tokio::test]
 async fn a_link_opens_the_page_once() {
-    let house = House::open().await;
-    let link = house.command().post("/api/links", &json!({})).await.json();
+    let companion = CompanionWithPage::start();
+    let link = companion
+        .command()
+        .post("/api/links", &json!({}))
+        .await
+        .json();
     let link = link["url"].as_str().unwrap();
-    assert!(!link.contains(house.keys.page.expose()));
+    assert!(!link.contains(companion.keys.page.expose()));
     let (address, ticket) = link.split_once('#').unwrap();
-    assert_eq!(address, format!("http://127.0.0.1:{}/", house.port));
+    assert_eq!(address, format!("http://127.0.0.1:{}/", companion.port));
 
     let entering = json!({ "ticket": ticket });
-    let entered = house.stranger().post("/api/page", &entering).await;
-    assert_eq!(entered.json()["key"], house.keys.page.expose());
+    let entered = companion.stranger().post("/api/page", &entering).await;
+    assert_eq!(entered.json()["key"], companion.keys.page.expose());
     assert_eq!(entered.header("cache-control"), "no-store");
-    for ticket in [ticket, "", "x", house.keys.page.expose()] {
+    for ticket in [ticket, "", "x", companion.keys.page.expose()] {
         let entering = json!({ "ticket": ticket });
-        let refused = house.stranger().post("/api/page", &entering).await;
+        let refused = companion.stranger().post("/api/page", &entering).await;
         assert_eq!(refused.problem(), (401, "unauthorized".to_owned()));
         assert!(refused.body.contains("outrigger url"), "{}", refused.body);
     }
@@ -173,21 +188,21 @@ async fn a_link_opens_the_page_once() {
 
 #[tokio::test]
 async fn a_stranger_cannot_make_us_read_much() {
-    let house = House::open().await;
+    let companion = CompanionWithPage::start();
     let large = json!({ "ticket": "x".repeat(5000) });
-    let refused = house.stranger().post("/api/page", &large).await;
+    let refused = companion.stranger().post("/api/page", &large).await;
     assert_eq!(refused.problem(), (422, "invalid".to_owned()));
     let odd = json!({ "ticket": "x", "more": 1 });
-    let refused = house.stranger().post("/api/page", &odd).await;
+    let refused = companion.stranger().post("/api/page", &odd).await;
     assert_eq!(refused.problem(), (422, "invalid".to_owned()));
 }
 
 #[tokio::test]
 async fn what_does_not_exist_is_not_found_whoever_asks() {
-    let house = House::open().await;
-    for visitor in [house.page(), house.stranger()] {
+    let companion = CompanionWithPage::start();
+    for client in [companion.page(), companion.stranger()] {
         for path in ["/api/nothing", "/nothing", "/assets/../src/lib.rs", "/api/"] {
-            assert_eq!(visitor.get(path).await.status, 404, "{path}");
+            assert_eq!(client.get(path).await.status, 404, "{path}");
         }
     }
 }

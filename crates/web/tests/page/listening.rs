@@ -4,17 +4,20 @@ use std::time::Duration;
 
 use companion::Limits;
 use serde_json::json;
+use testkit::{McpPeer, quiet_limits};
 use workbench::Agent;
 
-use crate::agent::Peer;
-use crate::house::House;
-use crate::visitor::Stream;
+use crate::api_client::ApiStream;
+use crate::companion::CompanionWithPage;
+
+/// More changes than the feed keeps.
+const FORGOTTEN: usize = 4200;
 
 /// Drafts announce something each time.
-async fn announce(house: &House, times: usize) {
+async fn announce(companion: &CompanionWithPage, times: usize) {
     for n in 0..times {
         let draft = json!({ "content": format!("draft {n}") });
-        house
+        companion
             .page()
             .put("/api/proposals/1/draft", &draft)
             .await
@@ -22,17 +25,17 @@ async fn announce(house: &House, times: usize) {
     }
 }
 
-/// A house with an agent and its first proposal.
-async fn with_a_proposal() -> (House, Peer) {
+/// A companion with an agent and its first proposal.
+async fn with_a_proposal() -> (CompanionWithPage, McpPeer) {
     // Agents are told of every step, so that there is much to announce in a short time.
     let limits = Limits {
         debounce: Duration::ZERO,
-        ..Limits::default()
+        ..quiet_limits()
     };
-    let house = House::with(limits).await;
-    let agent = house.agent(Agent::Qwen).await;
-    agent.open_diff(&house.path("a.txt"), "new\n").await;
-    (house, agent)
+    let companion = CompanionWithPage::with(limits);
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path("a.txt"), "new\n").await;
+    (companion, agent)
 }
 
 /// The number that an id ends with.
@@ -41,9 +44,9 @@ fn number(id: &str) -> u64 {
 }
 
 /// Reads until everything that has happened was heard.
-async fn hear_all(house: &House, stream: &mut Stream) -> String {
+async fn hear_all(companion: &CompanionWithPage, stream: &mut ApiStream) -> String {
     let draft = json!({ "content": "a mark" });
-    house
+    companion
         .page()
         .put("/api/proposals/1/draft", &draft)
         .await
@@ -52,33 +55,37 @@ async fn hear_all(house: &House, stream: &mut Stream) -> String {
 }
 
 #[tokio::test]
-async fn a_page_that_knows_nothing_is_told_to_look() {
-    let (house, _agent) = with_a_proposal().await;
-    let mut stream = house.page().listen().await;
+async fn a_page_that_knows_nothing_gets_a_snapshot() {
+    let (companion, _agent) = with_a_proposal().await;
+    let mut stream = companion.page().listen().await;
     let first = stream.next().await.unwrap();
-    assert_eq!((first.kind.as_str(), &first.data), ("reset", &json!({})));
-    let live = house.page().get("/api/live").await.json();
-    assert_eq!(live["proposals"][0]["id"], 1);
+    assert_eq!(first.kind, "snapshot");
+    assert_eq!(first.data["proposals"][0]["id"], 1);
+    let live = companion.page().get("/api/live").await.json();
+    assert_eq!(first.data, live, "the same as one can ask for");
     let instance = live["instance"].as_str().unwrap();
-    assert!(first.id.starts_with(&format!("{instance}:")));
+    assert_eq!(first.id, format!("{instance}:{}", live["number"]));
 }
 
 #[tokio::test]
 async fn what_happens_is_heard_by_every_page() {
-    let house = House::open().await;
-    let mut streams = [house.page().listen().await, house.page().listen().await];
-    let agent = house.agent(Agent::Gemini).await;
-    let path = house.file("a.txt", "old\n");
-    agent.open_diff(&path, "new\n").await;
+    let companion = CompanionWithPage::start();
+    let mut streams = [
+        companion.page().listen().await,
+        companion.page().listen().await,
+    ];
+    let mut agent = companion.listener(Agent::Gemini).await;
+    let path = companion.file("a.txt", "old\n");
+    agent.propose(&path, "new\n").await;
     let draft = json!({ "content": "newer\n" });
-    let drafted = house.page().put("/api/proposals/1/draft", &draft).await;
+    let drafted = companion.page().put("/api/proposals/1/draft", &draft).await;
     assert_eq!(drafted.status, 200);
-    house
+    companion
         .command()
         .post("/api/proposals/1/reject", &json!({}))
         .await
         .json();
-    house.focus(&path, 3, Some("old")).await;
+    companion.focus(&path, (3, 1), Some("old")).await;
     for stream in &mut streams {
         let sessions = stream.next_of("sessions").await.data;
         assert_eq!(sessions[0]["agent"], "gemini");
@@ -101,12 +108,12 @@ async fn what_happens_is_heard_by_every_page() {
 
 #[tokio::test]
 async fn a_page_that_was_away_for_a_moment_reads_on() {
-    let (house, _agent) = with_a_proposal().await;
-    let mut stream = house.page().listen().await;
-    let seen = hear_all(&house, &mut stream).await;
+    let (companion, _agent) = with_a_proposal().await;
+    let mut stream = companion.page().listen().await;
+    let seen = hear_all(&companion, &mut stream).await;
     drop(stream);
-    announce(&house, 3).await;
-    let back = house.page().with("last-event-id", &seen);
+    announce(&companion, 3).await;
+    let back = companion.page().with("last-event-id", &seen);
     let mut stream = back.listen().await;
     for expected in 1..=3 {
         let event = stream.next().await.unwrap();
@@ -116,35 +123,35 @@ async fn a_page_that_was_away_for_a_moment_reads_on() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_away_for_too_long_is_told_to_look_again() {
-    let (house, _agent) = with_a_proposal().await;
-    let mut stream = house.page().listen().await;
-    let seen = hear_all(&house, &mut stream).await;
-    announce(&house, 1100).await;
-    let back = house.page().with("last-event-id", &seen);
+async fn a_page_that_was_away_for_too_long_gets_a_snapshot() {
+    let (companion, _agent) = with_a_proposal().await;
+    let mut stream = companion.page().listen().await;
+    let seen = hear_all(&companion, &mut stream).await;
+    announce(&companion, FORGOTTEN).await;
+    let back = companion.page().with("last-event-id", &seen);
     let mut back = back.listen().await;
     let first = back.next().await.unwrap();
-    assert_eq!(first.kind, "reset");
-    assert!(number(&first.id) >= number(&seen) + 1100);
+    assert_eq!(first.kind, "snapshot");
+    assert!(number(&first.id) >= number(&seen) + FORGOTTEN as u64);
     // From there on it hears everything.
-    announce(&house, 1).await;
+    announce(&companion, 1).await;
     let next = back.next_of("changed").await;
     assert_eq!(number(&next.id), number(&first.id) + 1);
 }
 
 #[tokio::test]
-async fn after_a_restart_every_page_is_told_to_look_again() {
-    let (house, _agent) = with_a_proposal().await;
-    let mut stream = house.page().listen().await;
-    let seen = hear_all(&house, &mut stream).await;
-    house.close().await;
+async fn after_a_restart_every_page_gets_a_snapshot() {
+    let (companion, _agent) = with_a_proposal().await;
+    let mut stream = companion.page().listen().await;
+    let seen = hear_all(&companion, &mut stream).await;
+    companion.close().await;
     let mut last = None;
     while let Some(event) = stream.next().await {
         last = Some(event);
     }
     assert_eq!(last, None, "a clean end, and nothing before it");
 
-    let (house, _agent) = with_a_proposal().await;
+    let (companion, _agent) = with_a_proposal().await;
     for odd in [
         seen.as_str(),
         "",
@@ -153,23 +160,23 @@ async fn after_a_restart_every_page_is_told_to_look_again() {
         "x:1",
         "0:99999999999999999999",
     ] {
-        let mut stream = house.page().with("last-event-id", odd).listen().await;
-        assert_eq!(stream.next().await.unwrap().kind, "reset", "{odd}");
+        let mut stream = companion.page().with("last-event-id", odd).listen().await;
+        assert_eq!(stream.next().await.unwrap().kind, "snapshot", "{odd}");
     }
 }
 
 #[tokio::test]
 async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_look() {
-    let (house, _agent) = with_a_proposal().await;
-    let path = house.file("a.txt", "");
-    let mut deaf = house.page().listen_at("/api/events", Some(4096)).await;
-    let mut other = house.page().listen().await;
-    other.next_of("reset").await;
+    let (companion, _agent) = with_a_proposal().await;
+    let path = companion.file("a.txt", "");
+    let mut deaf = companion.page().listen_at("/api/events", Some(4096)).await;
+    let mut other = companion.page().listen().await;
+    other.next_of("snapshot").await;
     // Far more than the sockets and all buffers on the way hold.
     let selection = "x".repeat(16_000);
     let lines = 1200;
     for line in 1..=lines {
-        house.focus(&path, line, Some(&selection)).await;
+        companion.focus(&path, (line, 1), Some(&selection)).await;
         let heard = loop {
             let context = other.next_of("context").await.data;
             if context["files"][0]["line"] == line {
@@ -182,29 +189,29 @@ async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_lo
     loop {
         let event = deaf.next().await.unwrap();
         heard += 1;
-        if event.kind == "reset" && heard > 1 {
+        if event.kind == "snapshot" && heard > 1 {
             break;
         }
         let newest = &event.data["files"][0]["line"];
         assert_ne!(newest, &json!(lines), "nothing was left out");
     }
-    announce(&house, 1).await;
+    announce(&companion, 1).await;
     deaf.next_of("changed").await;
 }
 
 #[tokio::test]
 async fn the_page_that_listened_for_longest_leaves_for_one_too_many() {
-    let (house, _agent) = with_a_proposal().await;
+    let (companion, _agent) = with_a_proposal().await;
     let mut streams = Vec::new();
     for _ in 0..33 {
-        let mut stream = house.page().listen().await;
-        stream.next_of("reset").await;
+        let mut stream = companion.page().listen().await;
+        stream.next_of("snapshot").await;
         streams.push(stream);
     }
     while streams[0].next().await.is_some() {}
     // A seat that was given up is free again.
     drop(streams.remove(5));
-    announce(&house, 1).await;
+    announce(&companion, 1).await;
     for stream in &mut streams[1..] {
         stream.next_of("changed").await;
     }

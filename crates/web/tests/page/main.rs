@@ -1,7 +1,7 @@
 //! The page's side of a companion as a browser meets it: whole visits over a real socket.
 //!
-//! Each test runs a companion of its own inside the test's process ([`house`]), with agents that
-//! speak MCP to it ([`agent`]) and visitors who speak HTTP ([`visitor`]).
+//! Each test runs a companion of its own inside the test's process ([`companion`]), with agents
+//! that speak MCP to it ([`testkit::McpPeer`]) and clients of its HTTP API ([`api_client`]).
 
 #![allow(
     clippy::unwrap_used,
@@ -9,12 +9,11 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
-mod agent;
+mod api_client;
+mod companion;
 mod doors;
 mod files;
-mod house;
 mod listening;
 mod reviewing;
 mod secrets;
 mod telling;
-mod visitor;

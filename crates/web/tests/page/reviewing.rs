@@ -4,88 +4,89 @@ use std::fmt::Write as _;
 
 use companion::Limits;
 use serde_json::{Value, json};
+use testkit::quiet_limits;
 use workbench::Agent;
 
-use crate::house::House;
+use crate::companion::CompanionWithPage;
 
 const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
 const NEW: &str = "ONE\ntwo\nthree\nfour\nFIVE\n";
 
-async fn detail(house: &House, id: u64) -> Value {
+async fn detail(companion: &CompanionWithPage, id: u64) -> Value {
     let path = format!("/api/proposals/{id}");
-    house.page().get(&path).await.json()
+    companion.page().get(&path).await.json()
 }
 
-async fn put_draft(house: &House, id: u64, text: &str) -> Value {
+async fn put_draft(companion: &CompanionWithPage, id: u64, text: &str) -> Value {
     let path = format!("/api/proposals/{id}/draft");
     let draft = json!({ "content": text });
-    house.page().put(&path, &draft).await.json()
+    companion.page().put(&path, &draft).await.json()
 }
 
 #[tokio::test]
 async fn a_proposal_is_shown_with_the_places_where_it_differs() {
-    let house = House::open().await;
-    let agent = house.agent(Agent::Qwen).await;
-    let path = house.file("a.txt", OLD);
-    agent.open_diff(&path, NEW).await;
-    let shown = detail(&house, 1).await;
+    let companion = CompanionWithPage::start();
+    let mut agent = companion.listener(Agent::Qwen).await;
+    let path = companion.file("a.txt", OLD);
+    agent.propose(&path, NEW).await;
+    let shown = detail(&companion, 1).await;
     assert_eq!(shown["original"], OLD);
     assert_eq!(shown["proposed"], NEW);
     let both = json!([
-        { "id": 1, "original": [0, 1], "proposed": [0, 1] },
-        { "id": 2, "original": [4, 5], "proposed": [4, 5] },
+        { "number": 1, "originalStart": 0, "originalEnd": 1, "proposedStart": 0, "proposedEnd": 1 },
+        { "number": 2, "originalStart": 4, "originalEnd": 5, "proposedStart": 4, "proposedEnd": 5 },
     ]);
-    assert_eq!(shown["hunks_at"], both);
-    for absent in ["current", "current_hunks_at"] {
+    assert_eq!(shown["hunksAt"], both);
+    for absent in ["current", "currentHunksAt"] {
         assert_eq!(shown.get(absent), None);
     }
 
     let text = "zero\none\ntwo\nthree\nfour\nFIVE\n";
-    let drafted = put_draft(&house, 1, text).await;
+    let drafted = put_draft(&companion, 1, text).await;
     let places = json!([
-        { "id": 1, "original": [0, 0], "proposed": [0, 1] },
-        { "id": 2, "original": [4, 5], "proposed": [5, 6] },
+        { "number": 1, "originalStart": 0, "originalEnd": 0, "proposedStart": 0, "proposedEnd": 1 },
+        { "number": 2, "originalStart": 4, "originalEnd": 5, "proposedStart": 5, "proposedEnd": 6 },
     ]);
-    assert_eq!(drafted["hunks_at"], places);
-    let shown = detail(&house, 1).await;
+    assert_eq!(drafted["hunksAt"], places);
+    let shown = detail(&companion, 1).await;
     assert_eq!(shown["current"], text);
-    assert_eq!(shown["current_hunks_at"], places);
-    assert_eq!(shown["hunks_at"], both, "the agent's own stay");
+    assert_eq!(shown["currentHunksAt"], places);
+    assert_eq!(shown["hunksAt"], both, "the agent's own stay");
 
-    assert_eq!(put_draft(&house, 1, NEW).await["hunks_at"], both);
-    assert_eq!(detail(&house, 1).await.get("current"), None);
+    assert_eq!(put_draft(&companion, 1, NEW).await["hunksAt"], both);
+    assert_eq!(detail(&companion, 1).await.get("current"), None);
 }
 
 #[tokio::test]
 async fn a_new_file_has_no_original() {
-    let house = House::open().await;
-    let agent = house.agent(Agent::Gemini).await;
-    agent.open_diff(&house.path("new.txt"), "a\nb\n").await;
-    let shown = detail(&house, 1).await;
+    let companion = CompanionWithPage::start();
+    let mut agent = companion.listener(Agent::Gemini).await;
+    agent.propose(&companion.path("new.txt"), "a\nb\n").await;
+    let shown = detail(&companion, 1).await;
     assert_eq!(shown.get("original"), None);
-    let all = json!([{ "id": 1, "original": [0, 0], "proposed": [0, 2] }]);
-    assert_eq!(shown["hunks_at"], all);
+    let all = json!([{ "number": 1, "originalStart": 0, "originalEnd": 0, "proposedStart": 0, "proposedEnd": 2 }]);
+    assert_eq!(shown["hunksAt"], all);
 }
 
 #[tokio::test]
 async fn an_agent_that_takes_its_proposal_back_gets_what_stands_in_the_page() {
-    let house = House::open().await;
+    let companion = CompanionWithPage::start();
     for agent in [Agent::Qwen, Agent::Gemini] {
-        let agent = house.agent(agent).await;
-        let path = house.file("a.txt", OLD);
-        agent.open_diff(&path, NEW).await;
-        let list = house.page().get("/api/proposals").await.json();
+        let mut agent = companion.listener(agent).await;
+        let path = companion.file("a.txt", OLD);
+        agent.propose(&path, NEW).await;
+        let list = companion.page().get("/api/proposals").await.json();
         let id = list[0]["id"].as_u64().unwrap();
-        put_draft(&house, id, "mine\r\n").await;
-        assert_eq!(agent.close_diff(&path).await, "mine\r\n");
+        put_draft(&companion, id, "mine\r\n").await;
+        assert_eq!(agent.withdraw(&path).await, "mine\r\n");
         agent.leave().await;
     }
 }
 
 #[tokio::test]
 async fn every_byte_of_a_text_goes_through_unchanged() {
-    let house = House::open().await;
-    let mut agent = house.agent(Agent::Qwen).await;
+    let companion = CompanionWithPage::start();
+    let mut agent = companion.listener(Agent::Qwen).await;
     let texts = [
         "\u{feff}one\r\ntwo\r\n",
         "\u{feff}no end",
@@ -96,15 +97,15 @@ async fn every_byte_of_a_text_goes_through_unchanged() {
         "\n\n",
     ];
     for (id, text) in (1..).zip(texts) {
-        let path = house.file("a.txt", "\u{feff}old\r\n");
-        agent.open_diff(&path, "\u{feff}new\r\n").await;
-        let shown = detail(&house, id).await;
+        let path = companion.file("a.txt", "\u{feff}old\r\n");
+        agent.propose(&path, "\u{feff}new\r\n").await;
+        let shown = detail(&companion, id).await;
         assert_eq!(shown["original"], "\u{feff}old\r\n");
         assert_eq!(shown["proposed"], "\u{feff}new\r\n");
-        put_draft(&house, id, text).await;
-        assert_eq!(detail(&house, id).await["current"], text);
+        put_draft(&companion, id, text).await;
+        assert_eq!(detail(&companion, id).await["current"], text);
         let accept = format!("/api/proposals/{id}/accept");
-        let accepted = house
+        let accepted = companion
             .page()
             .post(&accept, &json!({ "content": text }))
             .await;
@@ -116,16 +117,15 @@ async fn every_byte_of_a_text_goes_through_unchanged() {
 
 #[tokio::test]
 async fn what_cannot_be_drafted_is_refused() {
-    let house = House::with(Limits {
+    let companion = CompanionWithPage::with(Limits {
         body: 1 << 20,
-        ..Limits::default()
-    })
-    .await;
-    let agent = house.agent(Agent::Gemini).await;
+        ..quiet_limits()
+    });
+    let mut agent = companion.listener(Agent::Gemini).await;
     agent
-        .open_diff(&house.file("a.bin", b"\xff\xfe"), "text")
+        .propose(&companion.file("a.bin", b"\xff\xfe"), "text")
         .await;
-    let page = house.page();
+    let page = companion.page();
     let draft = |text: &str| json!({ "content": text });
     let table = [
         ("/api/proposals/1/draft", draft("x"), (409, "refused")),
@@ -151,27 +151,27 @@ async fn what_cannot_be_drafted_is_refused() {
 
 #[tokio::test]
 async fn a_thousand_proposals_are_listed() {
-    let house = House::open().await;
+    let companion = CompanionWithPage::start();
     let mut agents = Vec::new();
     for _ in 0..4 {
-        let agent = house.agent(Agent::Qwen).await;
+        let mut agent = companion.listener(Agent::Qwen).await;
         for n in 0..250 {
             let mut text = String::new();
             for line in 0..100 {
                 writeln!(text, "line {line} of {n}").unwrap();
             }
             agent
-                .open_diff(&house.path(&format!("{n}.txt")), &text)
+                .propose(&companion.path(&format!("{n}.txt")), &text)
                 .await;
         }
         agents.push(agent);
     }
-    let list = house.page().get("/api/proposals").await.json();
+    let list = companion.page().get("/api/proposals").await.json();
     let list = list.as_array().unwrap();
     assert_eq!(list.len(), 1000);
     let ids = list.iter().map(|proposal| proposal["id"].as_u64().unwrap());
     assert!(ids.eq(1..=1000), "oldest first");
-    let live = house.page().get("/api/live").await.json();
+    let live = companion.page().get("/api/live").await.json();
     assert_eq!(live["proposals"].as_array().unwrap().len(), 1000);
     assert_eq!(live["status"]["proposals"], 1000);
     assert!(live["log"].as_array().unwrap().len() <= 500);

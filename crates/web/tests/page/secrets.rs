@@ -5,19 +5,19 @@ use std::fmt::Write as _;
 use serde_json::json;
 use workbench::Agent;
 
-use crate::house::{ENVIRONMENT, House};
+use crate::companion::{CompanionWithPage, ENVIRONMENT};
 
 #[tokio::test]
 async fn no_answer_to_a_page_holds_anybody_elses_secret() {
-    let house = House::open().await;
-    let mut stream = house.page().listen().await;
-    let path = house.file("a.txt", "old\n");
-    house.focus(&path, 1, Some("old")).await;
-    let qwen = house.agent(Agent::Qwen).await;
-    let gemini = house.agent(Agent::Gemini).await;
-    qwen.open_diff(&path, "new\n").await;
-    gemini.open_diff(&path, "newer\n").await;
-    let page = house.page();
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let path = companion.file("a.txt", "old\n");
+    companion.focus(&path, (1, 1), Some("old")).await;
+    let mut qwen = companion.listener(Agent::Qwen).await;
+    let mut gemini = companion.listener(Agent::Gemini).await;
+    qwen.propose(&path, "new\n").await;
+    gemini.propose(&path, "newer\n").await;
+    let page = companion.page();
     let mut fetched = String::new();
     for route in [
         "/",
@@ -58,10 +58,10 @@ async fn no_answer_to_a_page_holds_anybody_elses_secret() {
         write!(fetched, "{event:?}").unwrap();
     }
     assert!(fetched.contains("newer"), "something was fetched");
-    let tokens = house.tokens.iter().map(|(_, token)| token.expose());
-    let secrets = tokens.chain([house.keys.commands.expose(), ENVIRONMENT.1]);
+    let tokens = companion.tokens().iter().map(|(_, token)| token.expose());
+    let secrets = tokens.chain([companion.keys.commands.expose(), ENVIRONMENT.1]);
     for secret in secrets {
         assert!(!fetched.contains(secret), "a secret is in what a page gets");
     }
-    assert!(!fetched.contains(house.keys.page.expose()));
+    assert!(!fetched.contains(companion.keys.page.expose()));
 }

@@ -1,15 +1,20 @@
 //! What a page is told about the situation.
 
 use serde_json::{Value, json};
+use testkit::soon;
 use workbench::Agent;
 
-use crate::house::{House, soon};
+use crate::companion::CompanionWithPage;
 
 /// Asks until the answer is as it should be.
-async fn live_when(house: &House, what: &str, check: impl Fn(&Value) -> bool) -> Value {
+async fn live_when(
+    companion: &CompanionWithPage,
+    what: &str,
+    check: impl Fn(&Value) -> bool,
+) -> Value {
     soon(what, async {
         loop {
-            let live = house.page().get("/api/live").await.json();
+            let live = companion.page().get("/api/live").await.json();
             if check(&live) {
                 return live;
             }
@@ -33,14 +38,14 @@ fn told(live: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_page_sees_what_agents_see_and_what_they_do_not() {
-    let house = House::open().await;
-    let shown = house.file("shown.txt", "");
-    let secret = house.file(".env", "");
-    let ignored = house.file("x.log", "");
+    let companion = CompanionWithPage::start();
+    let shown = companion.file("shown.txt", "");
+    let secret = companion.file(".env", "");
+    let ignored = companion.file("x.log", "");
     for path in [&secret, &ignored, &shown] {
-        house.focus(path, 7, Some("this")).await;
+        companion.focus(path, (7, 1), Some("this")).await;
     }
-    let live = live_when(&house, "the context", |live| {
+    let live = live_when(&companion, "the context", |live| {
         live["context"]["files"] != json!([])
     })
     .await;
@@ -51,7 +56,7 @@ async fn a_page_sees_what_agents_see_and_what_they_do_not() {
         json!([{ "path": shown, "active": true, "line": 7, "column": 1, "selection": "this" }])
     );
     assert_eq!(
-        context["held_back"],
+        context["heldBack"],
         json!([
             { "path": ignored, "reason": "your ignore patterns match it" },
             { "path": secret, "reason": "it looks like a file that holds secrets" },
@@ -60,12 +65,12 @@ async fn a_page_sees_what_agents_see_and_what_they_do_not() {
     assert!(context["bytes"].as_u64().unwrap() > 0);
     assert!(context["at"].as_u64().unwrap() > 0);
 
-    house
+    companion
         .desk
         .ask(|state| state.set_paused(true))
         .await
         .unwrap();
-    let live = live_when(&house, "the pause", |live| {
+    let live = live_when(&companion, "the pause", |live| {
         live["context"]["files"] == json!([])
     })
     .await;
@@ -74,36 +79,36 @@ async fn a_page_sees_what_agents_see_and_what_they_do_not() {
 
 #[tokio::test]
 async fn what_is_held_back_is_announced_even_if_agents_see_the_same() {
-    let house = House::open().await;
-    let mut stream = house.page().listen().await;
-    let secret = house.file("id_rsa", "");
-    house.focus(&secret, 1, None).await;
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let secret = companion.file("id_rsa", "");
+    companion.focus(&secret, (1, 1), None).await;
     let context = stream.next_of("context").await.data;
     assert_eq!(context["files"], json!([]));
-    assert_eq!(context["held_back"][0]["path"], secret);
+    assert_eq!(context["heldBack"][0]["path"], secret);
 }
 
 #[tokio::test]
 async fn the_log_says_what_happened() {
-    let house = House::open().await;
-    let path = house.file("a.txt", "old\n");
-    house.focus(&path, 1, None).await;
-    live_when(&house, "the context", |live| {
+    let companion = CompanionWithPage::start();
+    let path = companion.file("a.txt", "old\n");
+    companion.focus(&path, (1, 1), None).await;
+    live_when(&companion, "the context", |live| {
         live["context"]["files"] != json!([])
     })
     .await;
-    let agent = house.agent(Agent::Qwen).await;
-    agent.open_diff(&path, "1\n").await;
-    agent.open_diff(&path, "2\n").await;
-    house
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&path, "1\n").await;
+    agent.propose(&path, "2\n").await;
+    companion
         .page()
         .post("/api/proposals/2/accept", &json!({ "content": "3\n" }))
         .await
         .json();
-    agent.open_diff(&house.path("b.txt"), "4\n").await;
+    agent.propose(&companion.path("b.txt"), "4\n").await;
     let session = agent.session.clone();
     agent.leave().await;
-    let live = house.page().get("/api/live").await.json();
+    let live = companion.page().get("/api/live").await.json();
     assert_eq!(
         told(&live),
         [
@@ -119,7 +124,7 @@ async fn the_log_says_what_happened() {
         ]
     );
     let log = live["log"].as_array().unwrap();
-    let numbers = log.iter().map(|entry| entry["seq"].as_u64().unwrap());
+    let numbers = log.iter().map(|entry| entry["number"].as_u64().unwrap());
     assert!(numbers.eq(1..=9));
     assert!(log.iter().all(|entry| entry["session"] == *session));
     assert_eq!((&log[1]["files"], &log[1]["times"]), (&json!(1), &json!(1)));
@@ -128,20 +133,20 @@ async fn the_log_says_what_happened() {
 
 #[tokio::test]
 async fn moving_about_in_a_file_is_one_entry() {
-    let house = House::open().await;
-    let _agent = house.agent(Agent::Gemini).await;
-    let mut stream = house.page().listen().await;
-    let path = house.file("a.txt", "");
+    let companion = CompanionWithPage::start();
+    let _agent = companion.listener(Agent::Gemini).await;
+    let mut stream = companion.page().listen().await;
+    let path = companion.file("a.txt", "");
     let mut entries = Vec::new();
     for line in 1..=3 {
-        house.focus(&path, line, None).await;
+        companion.focus(&path, (line, 1), None).await;
         let entry = loop {
             let entry = stream.next_of("log").await.data;
             if entry["kind"] == "context" {
                 break entry;
             }
         };
-        entries.push((entry["seq"].clone(), entry["times"].as_u64().unwrap()));
+        entries.push((entry["number"].clone(), entry["times"].as_u64().unwrap()));
     }
     let number = entries[0].0.clone();
     let times = entries.iter().map(|(_, times)| *times);
@@ -151,9 +156,9 @@ async fn moving_about_in_a_file_is_one_entry() {
 
 #[tokio::test]
 async fn a_page_says_how_to_get_an_agent_here() {
-    let house = House::open().await;
-    let live = house.page().get("/api/live").await.json();
-    let root = house.path("");
+    let companion = CompanionWithPage::start();
+    let live = companion.page().get("/api/live").await.json();
+    let root = companion.path("");
     let root = root.trim_end_matches('/');
     assert_eq!(
         live["hints"],
@@ -170,18 +175,18 @@ async fn a_page_says_how_to_get_an_agent_here() {
 
 #[tokio::test]
 async fn an_agent_that_gets_its_decision_has_none_left() {
-    let house = House::open().await;
-    let mut stream = house.page().listen().await;
-    let agent = house.agent(Agent::Qwen).await;
-    agent.open_diff(&house.path("a.txt"), "new\n").await;
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path("a.txt"), "new\n").await;
     stream.next_of("opened").await;
-    house
+    companion
         .page()
         .post("/api/proposals/1/reject", &json!({}))
         .await
         .json();
     stream.next_of("closed").await;
-    live_when(&house, "the decision is delivered", |live| {
+    live_when(&companion, "the decision is delivered", |live| {
         live["status"]["sessions"][0]["undelivered"] == 0
     })
     .await;

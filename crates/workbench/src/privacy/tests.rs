@@ -7,16 +7,16 @@ fn roots() -> Vec<PathBuf> {
 fn privacy(ignore_file: &str, patterns: &[&str]) -> Privacy {
     let ignore_files = [(roots()[0].clone(), ignore_file.to_owned())];
     let patterns: Vec<_> = patterns.iter().copied().map(str::to_owned).collect();
-    Privacy::new(&roots(), &ignore_files, &patterns).unwrap()
+    Privacy::new(&roots(), &ignore_files, &[patterns]).unwrap()
 }
 
 /// One letter for how a file is judged: shown, secret, ignored or outside.
-fn letter(sight: Sight) -> char {
-    match sight {
-        Sight::Shown => '+',
-        Sight::HeldBack(Reason::Secret) => 's',
-        Sight::HeldBack(Reason::Ignored) => 'i',
-        Sight::HeldBack(Reason::Outside) => 'o',
+fn letter(visibility: Visibility) -> char {
+    match visibility {
+        Visibility::Shown => '+',
+        Visibility::HeldBack(Reason::Secret) => 's',
+        Visibility::HeldBack(Reason::Ignored) => 'i',
+        Visibility::HeldBack(Reason::Outside) => 'o',
     }
 }
 
@@ -239,6 +239,26 @@ fn a_bad_pattern_is_named_with_its_place() {
     };
     insta::assert_snapshot!(of_file("*.log\n[z-a]\n"), @r#"cannot use the pattern "[z-a]" (line 2 of /home/u/work/.outriggerignore): invalid range; 'z' > 'a'; correct it or remove it"#);
     insta::assert_snapshot!(of_file(&"a\n".repeat(5000)), @r#"cannot use the pattern "a" (line 4097 of /home/u/work/.outriggerignore): there are more than 4096 lines; correct it or remove it"#);
-    let configured = Privacy::new(&roots(), &[], &["{a".to_owned()]).unwrap_err();
+    let configured = Privacy::new(&roots(), &[], &[vec!["{a".to_owned()]]).unwrap_err();
     insta::assert_snapshot!(configured, @r#"cannot use the pattern "{a" (line 1 of the configured patterns): unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?); correct it or remove it"#);
+}
+
+#[test]
+fn one_origin_takes_nothing_back_from_another() {
+    let lists = [
+        vec!["*.sql", "!keep.sql"],
+        vec!["!*"],
+        vec!["*.log", "!dump.sql"],
+    ];
+    let lists = lists.map(|list| list.into_iter().map(str::to_owned).collect());
+    let privacy = Privacy::new(&roots(), &[], &lists).unwrap();
+    check(
+        &privacy,
+        "
+        i dump.sql
+        + keep.sql
+        i a.log
+        + a.txt
+        ",
+    );
 }

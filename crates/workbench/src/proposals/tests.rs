@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Agent, Original, Texts, Traits, Verdict};
+use crate::{Agent, Original, Texts, Traits, UnknownHunk, Verdict};
 
 /// What the published agents can do.
 const PUBLISHED: Traits = Traits {
@@ -18,8 +18,8 @@ fn asking(session: &str, path: &str, proposed: &str) -> Ask {
     }
 }
 
-fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> Opened {
-    proposals.open(asking(session, path, proposed), 5)
+fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> NewProposal {
+    proposals.propose(asking(session, path, proposed), 5)
 }
 
 /// Opens a proposal that nobody here can accept.
@@ -29,7 +29,7 @@ fn unshowable(proposals: &mut Proposals, why: &str) -> ProposalId {
         standing,
         ..asking("s", "/a", "new")
     };
-    proposals.open(ask, 1).id
+    proposals.propose(ask, 1).id
 }
 
 /// All open proposals as `id session path text`, from both sides.
@@ -87,7 +87,11 @@ fn a_decision_takes_the_proposal_away_once() {
     );
     let again = proposals.decide(id, Decision::Reject);
     assert_eq!(again.unwrap_err(), Refusal::Unknown(id));
-    assert!(proposals.withdraw(&SessionId::new("s"), "/a").is_none());
+    assert!(
+        proposals
+            .withdraw_path(&SessionId::new("s"), "/a")
+            .is_none()
+    );
     assert!(listed(&proposals).is_empty());
 }
 
@@ -168,7 +172,7 @@ fn what_is_accepted_is_what_the_agent_will_write() {
             traits,
             ..asking("s", "/a", proposed)
         };
-        let id = proposals.open(ask, 5).id;
+        let id = proposals.propose(ask, 5).id;
         if let Some(draft) = draft {
             proposals.set_draft(id, draft).unwrap();
         }
@@ -183,10 +187,61 @@ fn what_is_accepted_is_what_the_agent_will_write() {
 }
 
 #[test]
+fn hunks_are_chosen_from_what_the_agent_proposed() {
+    const OLD: &str = "1\n2\n3\n";
+    const NEW: &str = "one\n2\nthree\n";
+    let whole_only = Traits {
+        takes_edited_text: false,
+        ..PUBLISHED
+    };
+    let accepted = |text: &str, edited| {
+        let text = text.to_owned();
+        Ok(Verdict::Accepted { text, edited })
+    };
+    let unknown = |number| Err(Refusal::UnknownHunk(UnknownHunk { number, count: 2 }));
+    let cases = [
+        (OLD, None, &[1, 2][..], PUBLISHED, accepted(NEW, false)),
+        (OLD, None, &[1], PUBLISHED, accepted("one\n2\n3\n", true)),
+        (OLD, None, &[2], PUBLISHED, accepted("1\n2\nthree\n", true)),
+        (OLD, None, &[], PUBLISHED, accepted(OLD, true)),
+        (OLD, None, &[1, 3], PUBLISHED, unknown(3)),
+        (OLD, None, &[0], PUBLISHED, unknown(0)),
+        // What the person typed is another text; its hunks have other numbers.
+        (OLD, Some("x"), &[1, 2], PUBLISHED, accepted(NEW, false)),
+        (OLD, None, &[1, 2], whole_only, accepted(NEW, false)),
+        (OLD, None, &[1], whole_only, Err(Refusal::EditedText)),
+        // Nothing of a new file is an empty text.
+        ("", None, &[], PUBLISHED, Err(Refusal::EmptyText)),
+        ("", None, &[1], PUBLISHED, accepted(NEW, false)),
+    ];
+    for (at, (original, draft, keep, traits, expected)) in cases.into_iter().enumerate() {
+        let mut proposals = Proposals::new(1);
+        let original = Original::Text(original.to_owned());
+        let ask = Ask {
+            texts: Texts::new(original, NEW.to_owned()),
+            traits,
+            ..asking("s", "/a", "")
+        };
+        let id = proposals.propose(ask, 5).id;
+        if let Some(draft) = draft {
+            proposals.set_draft(id, draft).unwrap();
+        }
+        let decision = Decision::AcceptHunks(keep.iter().copied().collect());
+        let decided = proposals.decide(id, decision);
+        assert_eq!(decided.map(|it| it.verdict), expected, "case {at}");
+        assert_eq!(proposals.is_empty(), expected.is_ok(), "case {at}");
+    }
+}
+
+#[test]
 fn what_cannot_be_shown_can_only_be_rejected() {
     let mut proposals = Proposals::new(1);
     let id = unshowable(&mut proposals, "the file is not UTF-8");
-    for decision in [Decision::Accept, Decision::AcceptText("x".to_owned())] {
+    for decision in [
+        Decision::Accept,
+        Decision::AcceptText("x".to_owned()),
+        Decision::AcceptHunks([1].into()),
+    ] {
         let refusal = proposals.decide(id, decision).unwrap_err();
         assert!(matches!(refusal, Refusal::TerminalOnly(_)));
     }
@@ -219,12 +274,12 @@ fn an_agent_takes_back_its_own_only() {
     ask(&mut proposals, "t", "/b", "3");
     ask(&mut proposals, "u", "/a", "4");
     let (s, t) = (SessionId::new("s"), SessionId::new("t"));
-    assert!(proposals.withdraw(&s, "/b").is_none());
-    let withdrawn = proposals.withdraw(&s, "/a").unwrap();
+    assert!(proposals.withdraw_path(&s, "/b").is_none());
+    let withdrawn = proposals.withdraw_path(&s, "/a").unwrap();
     assert_eq!(withdrawn.id, ProposalId::new(1));
-    assert!(proposals.orphan(&s).is_empty());
-    assert!(proposals.revoke(ProposalId::new(1)).is_none());
-    let orphans = proposals.orphan(&t);
+    assert!(proposals.withdraw_all(&s).is_empty());
+    assert!(proposals.withdraw(ProposalId::new(1)).is_none());
+    let orphans = proposals.withdraw_all(&t);
     assert_eq!(
         orphans
             .iter()
@@ -233,7 +288,7 @@ fn an_agent_takes_back_its_own_only() {
         [2, 3]
     );
     assert_eq!(listed(&proposals), ["4 u /a 4"]);
-    let revoked = proposals.revoke(ProposalId::new(4)).unwrap();
+    let revoked = proposals.withdraw(ProposalId::new(4)).unwrap();
     assert_eq!(revoked.path, "/a");
     assert!(listed(&proposals).is_empty());
 }
@@ -268,7 +323,7 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
         traits,
         ..asking("s", "/b", "new")
     };
-    let id = proposals.open(ask, 1).id;
+    let id = proposals.propose(ask, 1).id;
     assert_eq!(proposals.set_draft(id, "x"), Err(Refusal::EditedText));
 }
 

@@ -148,8 +148,8 @@ fn in_form(original: &str, proposed: &str) -> String {
     if proposed.starts_with(BOM) {
         text.push(BOM);
     }
-    let agree =
-        Form::of(original).ending != Ending::CrLf || Form::of(proposed).ending != Ending::Lf;
+    let agree = Form::of(original).ending != LineEnding::CrLf
+        || Form::of(proposed).ending != LineEnding::Lf;
     text.push_str(&if agree {
         body.to_owned()
     } else {
@@ -223,7 +223,7 @@ proptest! {
 
     #[test]
     fn normalising_a_text_is_no_edit(text in text().prop_filter("one form", |text| {
-        matches!(Form::of(text).ending, Ending::CrLf | Ending::Lf)
+        matches!(Form::of(text).ending, LineEnding::CrLf | LineEnding::Lf)
     })) {
         let normal = text.strip_prefix(BOM).unwrap_or(&text).replace("\r\n", "\n");
         prop_assert!(normal.is_empty() || Review::of(&text, &normal).hunks().is_empty());

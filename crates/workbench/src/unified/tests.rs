@@ -96,7 +96,7 @@ fn a_new_file_has_no_old_name() {
     let new = |text: &str| Review::of("", text).unified("/p/new\n.txt", None, text);
     assert_snapshot!(new("a\nb\n"), @r"
     --- /dev/null
-    +++ /p/new\n.txt
+    +++ /p/new␊.txt
     @@ -0,0 +1,2 @@ hunk 1
     +a
     +b

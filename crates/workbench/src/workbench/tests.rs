@@ -1,5 +1,5 @@
 use super::*;
-use crate::order::MOST_DOCUMENTS;
+use crate::focus_order::MOST_DOCUMENTS;
 use std::sync::LazyLock;
 
 mod model;
@@ -70,6 +70,30 @@ fn moving_about_in_the_active_file_keeps_its_time() {
     assert_eq!(bench.context(|_| true), before);
     bench.focus(look("/r/a", 4, ""), 950);
     assert_eq!(told(&bench), "/r/a@100:4");
+}
+
+#[test]
+fn touching_a_document_keeps_the_selection_only_where_the_person_was() {
+    let at = |line| Some(Cursor::new(line, 1));
+    let cases = [
+        ("/r/a", None, false, "/r/a@100:3 \"x\""),
+        ("/r/a", at(3), false, "/r/a@100:3 \"x\""),
+        ("/r/a", at(4), true, "/r/a@100:4"),
+        ("/r/b", None, true, "/r/b@900:0, /r/a@100"),
+        ("/r/b", at(3), true, "/r/b@900:3, /r/a@100"),
+    ];
+    for (path, cursor, moved, expected) in cases {
+        let mut bench = workbench();
+        bench.focus(look("/r/a", 3, "x"), 100);
+        let touched = bench.touch(Place::direct(path), cursor, 900);
+        assert_eq!(touched, moved, "{path} {cursor:?}");
+        assert_eq!(told(&bench), expected, "{path} {cursor:?}");
+    }
+    // A document that was only opened has never been touched.
+    let mut bench = workbench();
+    bench.open(Place::direct("/r/a"), 100);
+    assert!(bench.touch(Place::direct("/r/a"), None, 900));
+    assert_eq!(told(&bench), "/r/a@900:0");
 }
 
 #[test]

@@ -1,10 +1,10 @@
---- `:Outrigger`, for hands; `require("outrigger")` has the same for code.
+--- `:Outrigger`: what can be typed, and what it does. `require("outrigger")` has the same for Lua code.
 
 local chat = require("outrigger.chat")
-local life = require("outrigger.life")
-local link = require("outrigger.link")
+local companion = require("outrigger.companion")
 local log = require("outrigger.log")
 local message = require("outrigger.message")
+local page = require("outrigger.page")
 local proposals = require("outrigger.proposals")
 local status = require("outrigger.status")
 
@@ -14,45 +14,18 @@ local function outrigger()
   return require("outrigger")
 end
 
-local function describe(agent)
-  local presence = agent.connected and "connected" or "away"
-  return ("%s %s (%s)"):format(agent.name, agent.version, presence)
-end
-
 local function show_status()
-  local facts, now = life.facts(), status.get()
-  if not now then
-    return message.info(facts.folders and "it is starting" or "it is not running; see :Outrigger start")
+  local facts = companion.facts()
+  if not status.get() then
+    return message.info(("the companion is %s; see :checkhealth outrigger"):format(status.state()))
   end
-  local agents = vim.tbl_map(describe, now.agents)
-  local lines = {
-    ("outrigger %s on port %s for %s"):format(facts.version, facts.port, table.concat(facts.folders, ", ")),
-    "agents: " .. (#agents > 0 and table.concat(agents, ", ") or "none"),
-    ("proposals: %d pending"):format(now.pending),
-    ("open files that agents are not told about: %d"):format(now.heldBack),
-    now.paused and "paused: agents see nothing open" or "agents see what is open",
-  }
-  vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
-end
-
-local function open_page()
-  link.request("outrigger/page", nil, function(page)
-    if vim.ui.open then
-      vim.ui.open(page.url)
-      return
-    end
-    local opener = vim.fn.has("mac") == 1 and "open" or "xdg-open"
-    if vim.fn.executable(opener) == 1 then
-      vim.fn.jobstart({ opener, page.url }, { detach = true })
-    else
-      message.info("the page is at " .. page.url)
-    end
-  end)
+  local where = ("outrigger %s on port %s for %s"):format(facts.version, facts.port, table.concat(facts.folders, ", "))
+  vim.api.nvim_echo({ { where .. "\n" .. status.describe() } }, true, {})
 end
 
 local COMMANDS = {
   status = show_status,
-  open = open_page,
+  open = page.open,
   log = log.show,
   start = function()
     outrigger().start()

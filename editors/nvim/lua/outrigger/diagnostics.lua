@@ -1,6 +1,6 @@
---- What Neovim's tools say about documents, told as it is.
+--- What Neovim's tools say about documents, reported as it is.
 
-local link = require("outrigger.link")
+local connection = require("outrigger.connection")
 local position = require("outrigger.position")
 
 local M = {}
@@ -26,15 +26,15 @@ local function as_lsp(buffer, it)
   }
 end
 
---- Tells what is known about a document now.
-function M.tell(buffer)
-  if not vim.api.nvim_buf_is_valid(buffer) or not link.knows(buffer) then
+--- Reports what is known about a document now.
+function M.report(buffer)
+  if not vim.api.nvim_buf_is_valid(buffer) or not connection.knows(buffer) then
     return
   end
   local found = vim.tbl_map(function(it)
     return as_lsp(buffer, it)
   end, vim.diagnostic.get(buffer))
-  link.notify("outrigger/diagnosticsChanged", { uri = vim.uri_from_bufnr(buffer), diagnostics = found })
+  connection.notify("outrigger/diagnosticsChanged", { uri = vim.uri_from_bufnr(buffer), diagnostics = found })
 end
 
 function M.listen(on)
@@ -45,7 +45,7 @@ function M.listen(on)
     waiting[it.buf] = true
     vim.defer_fn(function()
       waiting[it.buf] = nil
-      M.tell(it.buf)
+      M.report(it.buf)
     end, REST)
   end)
 end

@@ -1,6 +1,7 @@
 --- Which buffers are documents: files that the person edits and agents may be told about.
 
 local config = require("outrigger.config")
+local connection = require("outrigger.connection")
 
 local M = {}
 
@@ -47,6 +48,23 @@ function M.at(path)
     end
   end
   return nil
+end
+
+--- Says that a document has another name. `renamed` is called then.
+function M.listen(on, renamed)
+  local named = {}
+  on("BufFilePre", function(it)
+    named[it.buf] = connection.knows(it.buf) and vim.uri_from_bufnr(it.buf) or nil
+  end)
+  on("BufFilePost", function(it)
+    local before = named[it.buf]
+    named[it.buf] = nil
+    if before then
+      local file = { oldUri = before, newUri = vim.uri_from_bufnr(it.buf) }
+      connection.notify("workspace/didRenameFiles", { files = { file } })
+      renamed()
+    end
+  end)
 end
 
 return M

@@ -1,7 +1,7 @@
 --- `:checkhealth outrigger`: says what is wrong, and what to do about it.
 
+local companion = require("outrigger.companion")
 local config = require("outrigger.config")
-local life = require("outrigger.life")
 local status = require("outrigger.status")
 local workspace = require("outrigger.workspace")
 
@@ -45,24 +45,24 @@ local function check_workspace()
 end
 
 local function check_companion()
-  local facts, now = life.facts(), status.get()
+  local facts, now = companion.facts(), status.get()
   if not now then
     local advice = { "start it: :Outrigger start", "see what happened: :Outrigger log" }
-    return warn(life.was_stopped() and "the companion was stopped or given up" or "the companion does not run", advice)
+    local state = status.state()
+    return warn(("the companion is %s%s"):format(state, state == "failed" and " (given up)" or ""), advice)
   end
   ok(("the companion listens on port %s for %s"):format(facts.port, table.concat(facts.folders, ", ")))
   for _, agent in ipairs(now.agents) do
-    local presence = agent.connected and "is connected" or "is away"
-    ok(("%s %s %s"):format(agent.name, agent.version, presence))
+    ok(("%s %s is %s"):format(agent.name, agent.version, agent.connected and "connected" or "away"))
   end
   if #now.agents == 0 then
     info("no agent is connected; start one in " .. facts.folders[1])
   end
   if now.paused then
-    warn("agents see nothing open", { "show it again: :Outrigger resume" })
+    warn("paused: agents see nothing open", { "show it again: :Outrigger resume" })
   end
   if now.heldBack > 0 then
-    info(("%d open files are kept from agents"):format(now.heldBack))
+    info(("%d held back: open files that agents are not told about"):format(now.heldBack))
   end
 end
 

@@ -10,7 +10,7 @@ end
 --- Starts the companion for the folder that the person is in, or for `folders`.
 function M.start(folders)
   local workspace = require("outrigger.workspace")
-  require("outrigger.life").start(folders or workspace.folders() or { vim.fn.getcwd() })
+  require("outrigger.companion").start(folders or workspace.folders() or { vim.fn.getcwd() })
 end
 
 --- Starts it if it should start by itself here; `buffer` was just opened.
@@ -18,26 +18,30 @@ function M.consider(buffer)
   if not require("outrigger.config").get().auto_start then
     return
   end
-  local life = require("outrigger.life")
+  local companion = require("outrigger.companion")
   local folders = require("outrigger.workspace").folders(buffer)
-  if folders and not life.is_wanted() and not life.was_stopped() then
-    life.start(folders)
+  if folders and not companion.is_wanted() and not companion.was_stopped() then
+    companion.start(folders)
   end
 end
 
 --- Stops it. It does not start by itself again in this Neovim.
 function M.stop()
-  require("outrigger.life").stop()
+  require("outrigger.companion").stop()
 end
 
 --- Starts it again: same port, same tokens, same proposals.
 function M.restart()
-  require("outrigger.life").restart()
+  require("outrigger.companion").restart()
 end
 
 --- Hides from agents what is open, or shows it again.
 function M.pause(paused)
-  require("outrigger.link").request("outrigger/pause", { paused = paused ~= false })
+  paused = paused ~= false
+  require("outrigger.connection").request("outrigger/pause", { paused = paused }, function()
+    local message = require("outrigger.message")
+    message.info(paused and "paused: agents see nothing open" or "resumed: agents see what is open")
+  end)
 end
 
 --- Opens the diff of a proposal; the one that has waited longest if `id` is nil.

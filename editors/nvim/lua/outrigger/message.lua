@@ -45,9 +45,4 @@ function M.once(key, level, text)
   end
 end
 
---- What was said once may be said again.
-function M.forget(key)
-  told[key] = nil
-end
-
 return M

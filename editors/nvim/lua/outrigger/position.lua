@@ -1,6 +1,6 @@
 --- Places in a buffer, counted as the companion and Neovim have agreed on.
 
-local link = require("outrigger.link")
+local connection = require("outrigger.connection")
 
 local M = {}
 
@@ -24,7 +24,7 @@ function M.at(buffer, line, column)
   line = math.max(0, math.min(line, vim.api.nvim_buf_line_count(buffer) - 1))
   local text = vim.api.nvim_buf_get_lines(buffer, line, line + 1, false)[1] or ""
   column = math.max(0, math.min(column, #text))
-  return { line = line, character = units(text, column, link.encoding()) }
+  return { line = line, character = units(text, column, connection.encoding()) }
 end
 
 return M

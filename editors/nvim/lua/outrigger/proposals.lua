@@ -1,21 +1,18 @@
---- What agents propose: waiting, on the screen, decided. One at a time is on the screen.
+--- The queue of proposals that are pending. One at a time is on the screen.
 
-local attention = require("outrigger.attention")
-local documents = require("outrigger.documents")
+local connection = require("outrigger.connection")
 local event = require("outrigger.event")
-local link = require("outrigger.link")
+local interrupt = require("outrigger.interrupt")
 local message = require("outrigger.message")
+local reload = require("outrigger.reload")
 local review = require("outrigger.review")
-local watch = require("outrigger.watch")
 
 local uv = vim.uv or vim.loop
 
 local M = {}
 
---- How long a proposal waits for the person to be free before they are told, in milliseconds.
+--- How long a proposal waits for a moment to interrupt before the person is told, in milliseconds.
 local BEFORE_TELLING = 1000
---- How long an agent may take to write what was accepted.
-local WRITING = 20 * 1000
 
 --- Everything that is pending, oldest first. Each has its `proposal`, and when it `came`; its
 --- `review` while it is on the screen; `told` once the person knows of it; `aside` if they have seen
@@ -42,27 +39,12 @@ end
 
 local function describe(it)
   local name = vim.fn.fnamemodify(it.proposal.path, ":t")
-  return ("%s wants to change %s"):format(it.proposal.agent, name)
+  local what = it.proposal.original and "a change to" or "the new file"
+  return ("%s proposes %s %s"):format(it.proposal.agent, what, name)
 end
 
 local function facts(it)
   return { id = it.proposal.id, path = it.proposal.path, agent = it.proposal.agent }
-end
-
---- Neovim reads the file again once the agent has written it. A buffer with unsaved changes stays
---- as it is: Neovim asks before it overwrites the file with it.
-local function reload(path)
-  local stop
-  stop = watch.file(path, function()
-    stop()
-    local buffer = documents.at(path)
-    if buffer and vim.bo[buffer].modified then
-      message.warn(vim.fn.fnamemodify(path, ":t") .. " was written by the agent; your buffer has unsaved changes")
-    elseif buffer then
-      vim.cmd("checktime " .. buffer)
-    end
-  end)
-  vim.defer_fn(stop, WRITING)
 end
 
 local function decide(it, verdict)
@@ -75,9 +57,15 @@ local function decide(it, verdict)
   end
   verdict.id = it.proposal.id
   if verdict.accepted then
-    reload(it.proposal.path)
+    reload.expect(it.proposal.path)
   end
-  link.request("outrigger/proposal/verdict", verdict, nil, function(why)
+  connection.request("outrigger/proposal/verdict", verdict, function(result)
+    if not result.delivered then
+      local name = vim.fn.fnamemodify(it.proposal.path, ":t")
+      local outcome = verdict.accepted and "accepted" or "rejected"
+      message.info(("%s %s; the agent is away and hears it when it is back"):format(name, outcome))
+    end
+  end, function(why)
     message.warn(why)
     it.decided = false
     if it.review then
@@ -93,7 +81,7 @@ local function put_away(it)
   end
 end
 
-local function bring(it)
+local function present(it)
   local ok, opened = pcall(review.open, it.proposal, {
     written = function(text)
       decide(it, { accepted = true, text = text })
@@ -120,16 +108,16 @@ local function bring(it)
   end
 end
 
---- Brings the next proposal to the front, now or when the person is free.
-local next_one = attention.watcher(function()
+--- Brings the next proposal to the front as soon as the person may be interrupted.
+local next_one = interrupt.watcher(function()
   if shown() then
     return false
   end
   local again = false
   for _, it in ipairs(pending) do
     if not it.aside and not it.decided then
-      if attention.is_free() then
-        bring(it)
+      if interrupt.is_allowed() then
+        present(it)
         return false
       end
       if not it.told and uv.now() - it.came >= BEFORE_TELLING then
@@ -222,7 +210,7 @@ function M.show(id)
   if it.review then
     it.review:focus()
   else
-    bring(it)
+    present(it)
   end
 end
 

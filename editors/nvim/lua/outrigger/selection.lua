@@ -1,5 +1,10 @@
---- What is selected, or where the cursor is.
+--- Where the person is: the document in front of them, the cursor, what is selected. It is reported
+--- whenever it changes.
+---
+--- Only documents count. In a terminal, a listing or a prompt the person is still where they were
+--- in the last document, so what was selected there stays selected for an agent in the terminal.
 
+local connection = require("outrigger.connection")
 local position = require("outrigger.position")
 
 local M = {}
@@ -124,6 +129,91 @@ function M.last(kind)
     anchor, active = last, first
   end
   return between(vim.api.nvim_get_current_buf(), kind, anchor, active)
+end
+
+--- Neovim sends changed text up to 150 ms after it has changed. A position in the new text must not
+--- arrive before it.
+local AFTER_CHANGES = 200
+
+--- What was reported last: the buffer, its selections, and the changedtick of its text then.
+local reported = {}
+local timer = nil
+
+local function send(buffer, selections)
+  local document = { uri = vim.uri_from_bufnr(buffer) }
+  if reported.buffer ~= buffer then
+    connection.notify("textDocument/didFocus", { textDocument = document })
+  elseif vim.deep_equal(reported.selections, selections) then
+    return
+  end
+  reported = { buffer = buffer, selections = selections, tick = vim.api.nvim_buf_get_changedtick(buffer) }
+  connection.notify("outrigger/selectionChanged", { textDocument = document, selections = selections })
+end
+
+local function cancel()
+  if timer then
+    timer:stop()
+    timer:close()
+    timer = nil
+  end
+end
+
+local function report_now()
+  local buffer = vim.api.nvim_get_current_buf()
+  if connection.knows(buffer) and vim.fn.mode() ~= "c" then
+    send(buffer, M.now())
+  end
+end
+
+--- Reports where the person is, if that has changed.
+function M.report()
+  local buffer = vim.api.nvim_get_current_buf()
+  if not connection.knows(buffer) then
+    return
+  end
+  cancel()
+  if reported.buffer == buffer and reported.tick ~= vim.api.nvim_buf_get_changedtick(buffer) then
+    timer = vim.defer_fn(function()
+      timer = nil
+      report_now()
+    end, AFTER_CHANGES)
+  else
+    report_now()
+  end
+end
+
+--- A selection has ended. If that was because the person went into a terminal or the like, it stays.
+local function selection_ended(kind)
+  local buffer = vim.api.nvim_get_current_buf()
+  if not connection.knows(buffer) then
+    return
+  end
+  local selections = M.last(kind)
+  vim.schedule(function()
+    if vim.api.nvim_get_current_buf() == buffer then
+      M.report()
+    elseif vim.api.nvim_buf_is_valid(buffer) and not connection.knows(0) then
+      send(buffer, selections)
+    end
+  end)
+end
+
+--- The next companion knows nothing of this.
+function M.forget()
+  cancel()
+  reported = {}
+end
+
+function M.listen(on)
+  on({ "BufEnter", "WinEnter", "CursorMoved", "CursorMovedI" }, M.report)
+  on("ModeChanged", function()
+    local kind = M.kind(vim.v.event.old_mode)
+    if kind and not M.kind(vim.v.event.new_mode) then
+      selection_ended(kind)
+    else
+      M.report()
+    end
+  end)
 end
 
 return M

@@ -1,18 +1,20 @@
 vim9script
 # `:Outrigger`: what can be typed, and what it does.
 
+import autoload './companion.vim'
 import autoload './health.vim'
+import autoload './log.vim'
+import autoload './message.vim'
 import autoload './page.vim'
-import autoload './review.vim'
-import autoload './session.vim'
-import autoload './tell.vim'
+import autoload './proposals.vim'
+import autoload './status.vim'
 
 # With no words, the status.
 export def Run(words: list<string>, bang: bool)
   const name = words->get(0, 'status')
   const commands = Commands()
   if !commands->has_key(name)
-    tell.Error($'there is no :Outrigger {name}; there are ' .. commands->keys()->sort()->join(', '))
+    message.Error($'there is no :Outrigger {name}; there are ' .. commands->keys()->sort()->join(', '))
     return
   endif
   commands[name](words[1 :], bang)
@@ -20,48 +22,39 @@ enddef
 
 export def Complete(lead: string, line: string, position: number): string
   const words = line->strpart(0, position)->split('\s\+', true)
-  return (len(words) <= 2 ? Commands()->keys()->sort() : review.Pending())->join("\n")
+  return (len(words) <= 2 ? Commands()->keys()->sort() : proposals.Ids())->join("\n")
 enddef
 
 def Commands(): dict<func>
   return {
-    accept: (words, bang) => review.Accept(Number(words), bang),
+    accept: (words, bang) => proposals.Accept(Number(words), bang),
     health: (words, bang) => health.Show(),
-    log: (words, bang) => tell.ShowLog(),
+    log: (words, bang) => log.Show(),
     open: (words, bang) => page.Open(),
     pause: (words, bang) => Pause(true),
-    reject: (words, bang) => review.Reject(Number(words)),
-    restart: (words, bang) => session.Restart(),
+    reject: (words, bang) => proposals.Reject(Number(words)),
+    restart: (words, bang) => companion.Restart(),
     resume: (words, bang) => Pause(false),
-    show: (words, bang) => review.Show(Number(words)),
+    show: (words, bang) => proposals.Show(Number(words)),
     status: (words, bang) => Status(),
   }
 enddef
 
 # The proposal that is meant.
 def Number(words: list<string>): number
-  return empty(words) ? review.Current() : str2nr(words[0])
+  return empty(words) ? proposals.Current() : str2nr(words[0])
 enddef
 
 def Pause(paused: bool)
-  session.Ask('outrigger/pause', {paused: paused}, (_) => {
-    tell.Info(paused ? 'agents see nothing open until :Outrigger resume' : 'agents see what is open again')
+  companion.Request('outrigger/pause', {paused: paused}, (_) => {
+    message.Info(paused ? 'paused: agents see nothing open' : 'resumed: agents see what is open')
   })
 enddef
 
 def Status()
-  if session.Phase() != 'ready'
-    tell.Info($'the companion is {session.Phase()}; see :Outrigger health')
+  if status.State() != 'running'
+    message.Info($'the companion is {status.State()}; see :Outrigger health')
     return
   endif
-  session.Ask('outrigger/status', {}, (status) => {
-    const agents = status.agents
-      ->mapnew((_, agent) => $'{agent.name} {agent.version}' .. (agent.connected ? '' : ' (away)'))
-    const parts = [
-      empty(agents) ? 'no agent' : agents->join(', '),
-      $'{status.pending} pending',
-      $'{status.heldBack} held back',
-    ] + (status.paused ? ['paused'] : [])
-    tell.Info(parts->join(' · '))
-  })
+  companion.Request('outrigger/status', {}, (now) => message.Info(status.Describe(now)))
 enddef

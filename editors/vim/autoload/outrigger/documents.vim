@@ -4,14 +4,15 @@ vim9script
 # Only what changed is sent: the lines between the first and the last change since the last time,
 # so that typing costs the same in a large file as in a small one.
 
-import autoload './link.vim'
+import autoload './config.vim'
+import autoload './connection.vim'
 import autoload './text.vim'
 import autoload './uri.vim'
 
 # The buffers that the companion knows: address, version, number of lines there, listener.
 var known: dict<dict<any>>
 
-# Tells of every file that is loaded.
+# Opens every file that is loaded.
 export def OpenAll()
   for info in getbufinfo({bufloaded: 1})
     Read(info.bufnr)
@@ -35,7 +36,7 @@ enddef
 export def Saved(buffer: number)
   if known->has_key(buffer)
     listener_flush(buffer)
-    link.Notify('textDocument/didSave', Named(buffer))
+    connection.Notify('textDocument/didSave', Named(buffer))
   elseif bufloaded(buffer)
     # A new file, or one that was too large until now.
     Read(buffer)
@@ -45,10 +46,10 @@ enddef
 export def Close(buffer: number)
   if known->has_key(buffer)
     listener_remove(known[buffer].listener)
-    link.Notify('textDocument/didClose', Named(buffer))
+    connection.Notify('textDocument/didClose', Named(buffer))
     known->remove(buffer)
   elseif IsFile(buffer)
-    link.Notify('textDocument/didClose', Named(buffer))
+    connection.Notify('textDocument/didClose', Named(buffer))
   endif
 enddef
 
@@ -107,7 +108,7 @@ def Open(buffer: number)
     listener: listener_add(Changed, buffer),
   }
   const language = getbufvar(buffer, '&filetype')
-  link.Notify('textDocument/didOpen', {textDocument: {
+  connection.Notify('textDocument/didOpen', {textDocument: {
     uri: known[buffer].uri,
     languageId: language == '' ? 'plaintext' : language,
     version: Version(buffer),
@@ -145,19 +146,19 @@ def SendWhole(buffer: number)
 enddef
 
 def SendChanges(buffer: number, changes: list<dict<any>>)
-  link.Notify('textDocument/didChange', {
+  connection.Notify('textDocument/didChange', {
     textDocument: {uri: known[buffer].uri, version: Version(buffer)},
     contentChanges: changes,
   })
   if !getbufvar(buffer, '&modified')
     # Undone, or loaded again: the same as on disk.
-    link.Notify('textDocument/didSave', Named(buffer))
+    connection.Notify('textDocument/didSave', Named(buffer))
   endif
 enddef
 
 def IsText(buffer: number): bool
-  const limit = get(g:, 'outrigger_max_size', 10 * 1024 * 1024)
-  return link.IsRunning() && bufloaded(buffer) && IsFile(buffer) && getfsize(Path(buffer)) <= limit
+  const limit = config.Get('max_size')
+  return connection.IsRunning() && bufloaded(buffer) && IsFile(buffer) && getfsize(Path(buffer)) <= limit
 enddef
 
 def Named(buffer: number): dict<any>

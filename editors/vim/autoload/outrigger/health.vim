@@ -1,28 +1,30 @@
 vim9script
 # `:Outrigger health`: what is needed, what is there, and what to do about the difference.
 
-import autoload './link.vim'
-import autoload './session.vim'
-import autoload './tell.vim'
+import autoload './companion.vim'
+import autoload './connection.vim'
+import autoload './log.vim'
+import autoload './status.vim'
+import autoload './viewer.vim'
 import autoload './workspace.vim'
 
 export def Show()
-  const page = Report()
-  tell.ShowPage('outrigger://health', page)
+  const lines = Report()
+  viewer.Show('outrigger://health', lines)
   cursor(1, 1)
 enddef
 
 # One line for each thing, in the order in which they have to be right.
 export def Report(): list<string>
-  const command = link.Command()
+  const command = connection.Command()
   const found = exepath(command[0])
-  const folders = empty(session.Folders()) ? workspace.Folders() : session.Folders()
-  const ready = session.Phase() == 'ready'
-  const process = link.IsRunning() ? $', process {link.Pid()}' : ''
-  const version = session.Server()->get('version', '(has not said its version)')
-  const status = session.Status()
-  const agents = status->get('agents', [])->mapnew((_, agent) => $'{agent.name} {agent.version}')
-  const paused = status->get('paused', false)
+  const folders = empty(companion.Folders()) ? workspace.Folders() : companion.Folders()
+  const state = status.State() .. (status.State() == 'failed' ? ' (given up)' : '')
+  const running = status.State() == 'running'
+  const process = connection.IsRunning() ? $', process {connection.Pid()}' : ''
+  const version = companion.Server()->get('version', '(has not said its version)')
+  const agents = status.Get()->get('agents', [])->mapnew((_, agent) => status.Agent(agent))
+  const paused = status.Get()->get('paused', false)
   return [
     'outrigger',
     '',
@@ -33,14 +35,14 @@ export def Report(): list<string>
       'install it (:help outrigger-install), or set g:outrigger_command'),
     Line(!empty(folders), empty(folders) ? 'no workspace here' : $'workspace {folders->join(", ")}',
       ':Outrigger restart uses the current folder; or set g:outrigger_folders'),
-    Line(ready, $'companion is {session.Phase()}{process}', ':Outrigger restart; the log is below'),
-    Line(ready, $'outrigger {version}', 'the plugin and the program have to be of one version'),
-    Line(!empty(agents), empty(agents) ? 'no agent is connected' : $'connected: {agents->join(", ")}',
+    Line(running, $'companion is {state}{process}', ':Outrigger restart; the log is below'),
+    Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
+    Line(!empty(agents), empty(agents) ? 'no agent is connected' : $'agents: {agents->join(", ")}',
       'start one in the workspace'),
-    Line(!paused, paused ? 'paused' : 'not paused', ':Outrigger resume'),
+    Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
     '',
     'The newest lines of the log:',
-  ] + tell.Tail(20)
+  ] + log.Tail(20)
 enddef
 
 def Line(good: bool, what: string, advice: string): string

@@ -6,7 +6,7 @@ vim9script
 # changes is left as it is: a question of Vim's in the middle of something else would take the next
 # key for its answer. Vim asks before it writes over the file.
 
-import autoload './tell.vim'
+import autoload './message.vim'
 
 const PAUSE = 200
 const LOOKS = 100
@@ -38,7 +38,7 @@ enddef
 def Choose()
   if v:fcs_reason == 'conflict'
     v:fcs_choice = ''
-    tell.Warning($'{expand("<afile>:~:.")} has other changes on disk now: :edit! loads them, :write! keeps yours')
+    message.Warning($'{expand("<afile>:~:.")} has other changes on disk now: :edit! loads them, :write! keeps yours')
   else
     v:fcs_choice = 'reload'
   endif

@@ -1,12 +1,12 @@
 vim9script
-# The folder that this Vim works in.
+# Which folders agents have to be in to find this Vim.
 
-const MARKERS = ['.git', '.hg', '.svn', '.jj', '.outrigger.toml', '.outriggerignore']
+import autoload './config.vim'
 
 # The folders that were given, or the one that the current file or the current folder is in. No
 # folder if nothing marks one, or if it would be the whole home.
 export def Folders(): list<string>
-  const given = get(g:, 'outrigger_folders', [])
+  const given = config.Get('folders')
   if !empty(given)
     return given->mapnew((_, folder) => Full(folder))
   endif
@@ -24,7 +24,7 @@ def Root(start: string): string
   var folder = Full(start)
   const home = Full('~')
   while folder != '' && folder != home && folder != fnamemodify(folder, ':h')
-    for marker in get(g:, 'outrigger_markers', MARKERS)
+    for marker in config.Get('markers')
       const there = folder .. '/' .. marker
       if isdirectory(there) || filereadable(there)
         return folder

@@ -1,6 +1,6 @@
 /**
- * What is shown of Markdown: a closed list of things, made of nothing but text. What
- * is not on it, as HTML, is shown as it was written. Pure.
+ * The Markdown elements that are shown: a closed list, made of nothing but text. Anything
+ * else, such as HTML, is shown as its source. Pure.
  */
 
 import type { SyntaxNode, Tree } from "@lezer/common";
@@ -10,7 +10,7 @@ export type Inline =
   | { kind: "code"; text: string }
   | { kind: "strong" | "emphasis" | "struck"; inside: Inline[] }
   | { kind: "link"; target: string; inside: Inline[] }
-  /** A picture is not loaded: that would tell somebody that it was looked at. */
+  /** A picture is not loaded: the request would tell its server that it was viewed. */
   | { kind: "image"; target: string; inside: Inline[] }
   | { kind: "break" };
 
@@ -30,7 +30,7 @@ export interface Item {
   inside: Block[];
 }
 
-/** The blocks of a text, each with the piece of the text that it is made of. */
+/** The blocks of a text, each with its source. */
 export function* blocksIn(
   tree: Tree,
   text: string,
@@ -113,7 +113,7 @@ function cellsOf(row: SyntaxNode, text: string): Inline[][] {
   return cells;
 }
 
-/** Signs that say how something is written, and are not shown themselves. */
+/** Markup characters, which are not shown. */
 const MARKS = new Set([
   "HeaderMark",
   "QuoteMark",
@@ -125,7 +125,7 @@ const MARKS = new Set([
   "LinkMark",
 ]);
 
-/** What is nested deeper is text. */
+/** Deeper nesting is shown as text. */
 const DEEPEST = 16;
 
 function inlinesIn(node: SyntaxNode, text: string, depth = 0): Inline[] {
@@ -147,7 +147,7 @@ function between(
     found.push(...plain(text.slice(at, child.from)));
     found.push(...inlineOf(child, text, depth));
     at = child.to;
-    // The sign of a quote is followed by a space that belongs to it.
+    // The space after `>` belongs to it.
     if (child.name === "QuoteMark" && text[at] === " ") at += 1;
   }
   found.push(...plain(text.slice(at, to)));
@@ -191,7 +191,7 @@ function inlineCode(node: SyntaxNode, text: string): string {
   return /^ .*[^ ].* $|^ [^ ] $/.test(code) ? code.slice(1, -1) : code;
 }
 
-/** A link whose target stands beside it. Targets that are defined elsewhere are not looked up. */
+/** An inline link. Reference links stay text: their definitions are not looked up. */
 function linkOf(node: SyntaxNode, text: string, depth: number): Inline[] {
   const url = node.getChild("URL");
   const [open, close] = node.getChildren("LinkMark");
@@ -204,7 +204,7 @@ function linkOf(node: SyntaxNode, text: string, depth: number): Inline[] {
   return [{ kind: node.name === "Image" ? "image" : "link", target, inside }];
 }
 
-/** The address that a bare one in the text stands for. */
+/** The full address of a bare one. */
 function addressOf(written: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(written)) return written;
   return written.includes("@") ? `mailto:${written}` : `https://${written}`;
@@ -219,7 +219,7 @@ const NAMED: Record<string, string> = {
   nbsp: "\u00a0",
 };
 
-/** The character of a reference; the few names that people write, all others stay as they are. */
+/** The character of an entity. Only numbers and a few common names are decoded. */
 function decoded(source: string): string {
   const name = source.slice(1, -1);
   if (!name.startsWith("#")) return NAMED[name] ?? source;
@@ -231,7 +231,7 @@ function plain(text: string): Inline[] {
   return text === "" ? [] : [{ kind: "text", text }];
 }
 
-/** Without the space between a sign and the words. */
+/** Without the space between the markup and the words. */
 function trimmed(inlines: Inline[]): Inline[] {
   const [first, ...rest] = inlines;
   if (first?.kind !== "text") return inlines;

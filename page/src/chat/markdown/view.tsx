@@ -1,42 +1,42 @@
-/** Markdown on the screen. Nothing in it is ever HTML, is loaded, or opens by itself. */
+/** Markdown on the screen. Nothing in it is HTML, is loaded, or opens without a click. */
 
 import type { ComponentChildren, VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { legible, visible } from "../../text/visible";
-import { CodeBlock } from "../code";
+import { visible, visibleLines } from "../../text/visible";
+import { CodeBlock } from "../code-block";
 import { type Block, blockOf, blocksIn, type Inline, type Item } from "./blocks";
-import { Reader } from "./reader";
-import { safeTarget } from "./target";
+import { safeLinkTarget } from "./link-target";
+import { IncrementalParser } from "./parser";
 
 export function Markdown({ text }: { text: string }) {
-  const pieces = useRef<Pieces | undefined>(undefined);
-  pieces.current ??= new Pieces();
-  return <div class="prose">{pieces.current.of(text)}</div>;
+  const cache = useRef<BlockCache | undefined>(undefined);
+  cache.current ??= new BlockCache();
+  return <div class="prose">{cache.current.render(text)}</div>;
 }
 
-/** While a text grows, its blocks but the last are the same objects, and are not looked at again. */
-class Pieces {
-  private readonly reader = new Reader();
+/** While a text grows, all blocks but the last stay the same objects, so that they are not drawn again. */
+class BlockCache {
+  private readonly parser = new IncrementalParser();
   private known: { name: string; source: string; shown: VNode }[] = [];
 
-  of(text: string): VNode[] {
-    const tree = this.reader.read(text);
+  render(text: string): VNode[] {
+    const tree = this.parser.parse(text);
     this.known = Array.from(blocksIn(tree, text), ({ source, node }, index) => {
       const before = this.known[index];
       if (before?.source === source && before.name === node.name) return before;
-      const shown = <Piece key={index} block={blockOf(node, text)} />;
+      const shown = <BlockView key={index} block={blockOf(node, text)} />;
       return { name: node.name, source, shown };
     });
     return this.known.map(({ shown }) => shown);
   }
 }
 
-function Piece({ block }: { block: Block }): VNode {
+function BlockView({ block }: { block: Block }): VNode {
   switch (block.kind) {
     case "paragraph":
       return <p>{inlines(block.inside)}</p>;
     case "heading":
-      // Not a heading of the page, whose outline is not the model's to write.
+      // Not a heading element: the model must not change the outline of the page.
       return (
         <p class="heading" data-level={block.level}>
           {inlines(block.inside)}
@@ -45,7 +45,7 @@ function Piece({ block }: { block: Block }): VNode {
     case "code":
       return <CodeBlock text={block.text} language={block.language} />;
     case "quote":
-      return <blockquote>{pieces(block.inside)}</blockquote>;
+      return <blockquote>{blocks(block.inside)}</blockquote>;
     case "list":
       return block.start === undefined ? (
         <ul>{block.items.map(item)}</ul>
@@ -57,20 +57,20 @@ function Piece({ block }: { block: Block }): VNode {
     case "rule":
       return <hr />;
     case "raw":
-      return <p class="raw">{legible(block.text)}</p>;
+      return <p class="raw">{visibleLines(block.text)}</p>;
   }
 }
 
-function pieces(blocks: readonly Block[]): VNode[] {
-  return blocks.map((block, index) => <Piece key={index} block={block} />);
+function blocks(all: readonly Block[]): VNode[] {
+  return all.map((block, index) => <BlockView key={index} block={block} />);
 }
 
 function item({ done, inside }: Item, index: number): VNode {
-  if (done === undefined) return <li key={index}>{pieces(inside)}</li>;
+  if (done === undefined) return <li key={index}>{blocks(inside)}</li>;
   return (
     <li key={index} class="task" data-done={done}>
-      <span class="unheard">{done ? "done: " : "to do: "}</span>
-      {pieces(inside)}
+      <span class="visually-hidden">{done ? "done: " : "to do: "}</span>
+      {blocks(inside)}
     </li>
   );
 }
@@ -102,14 +102,14 @@ function Table({ head, rows }: { head: Inline[][]; rows: Inline[][][] }) {
 
 function inlines(all: readonly Inline[]): ComponentChildren[] {
   return all.map((inline, index) =>
-    inline.kind === "text" ? legible(inline.text) : <Words key={index} inline={inline} />,
+    inline.kind === "text" ? visibleLines(inline.text) : <InlineView key={index} inline={inline} />,
   );
 }
 
-function Words({ inline }: { inline: Exclude<Inline, { kind: "text" }> }): VNode {
+function InlineView({ inline }: { inline: Exclude<Inline, { kind: "text" }> }): VNode {
   switch (inline.kind) {
     case "code":
-      return <code>{legible(inline.text)}</code>;
+      return <code>{visibleLines(inline.text)}</code>;
     case "strong":
       return <strong>{inlines(inline.inside)}</strong>;
     case "emphasis":
@@ -129,9 +129,9 @@ function Words({ inline }: { inline: Exclude<Inline, { kind: "text" }> }): VNode
   }
 }
 
-/** A link and where it leads. What may not be opened from here is text. */
+/** A link and its target. A link that may not be opened is text. */
 function Link({ target, inside }: { target: string; inside: Inline[] }) {
-  const href = safeTarget(target);
+  const href = safeLinkTarget(target);
   const shown = href ?? target;
   const says = textOf(inside);
   const said = says === shown || `${says}/` === shown || says === target;

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use workbench::{Agent, SessionId};
+use tokio::sync::Notify;
+use workbench::{Agent, Attendance, Outcome, SessionId};
 
-use super::telling::sent;
-use super::{Event, Happening, Peer, State, TooMany, Why, now};
+use super::context::sent;
+use super::{AbsenceRule, Event, LogEvent, OpenSessionError, SessionRef, State, now};
 use crate::journal::SavedSession;
 use crate::mailbox::Mailbox;
-use crate::mcp::ide::ClientInfo;
 use crate::token::random_hex;
 
 /// An agent's session.
-pub(super) struct Session {
+pub(super) struct SessionState {
     pub(super) agent: Agent,
-    pub(super) client: ClientInfo,
+    pub(super) client: AgentClient,
     pub(super) opened_at: u64,
     pub(super) mailbox: Arc<Mailbox>,
     /// When the session last gave a sign of life, apart from its open streams.
@@ -24,15 +24,24 @@ pub(super) struct Session {
     pub(super) here: bool,
 }
 
+/// What the client program of an agent says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentClient {
+    /// The published clients all say the name of their transport here, not of the product.
+    pub name: String,
+    /// The version that it claims.
+    pub version: String,
+}
+
 /// A session as people and front ends see it.
-#[derive(Clone, Debug)]
-pub struct SessionView {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSession {
     /// Its id.
     pub id: SessionId,
     /// Which agent it is.
     pub agent: Agent,
     /// What its client says of itself.
-    pub client: ClientInfo,
+    pub client: AgentClient,
     /// Since when, in unix milliseconds.
     pub opened_at: u64,
     /// Whether it has a stream open.
@@ -43,14 +52,12 @@ pub struct SessionView {
 
 impl State {
     /// Who is connected, oldest first.
-    pub fn sessions(&self) -> Vec<SessionView> {
+    pub fn sessions(&self) -> Vec<AgentSession> {
         let mut sessions: Vec<_> = self
             .sessions
             .iter()
-            .filter(|(_, session)| {
-                session.mailbox.is_connected() || session.seen.elapsed() <= self.limits.grace
-            })
-            .map(|(id, session)| SessionView {
+            .filter(|(_, session)| self.attendance(session) == Attendance::Present)
+            .map(|(id, session)| AgentSession {
                 id: id.clone(),
                 agent: session.agent,
                 client: session.client.clone(),
@@ -66,31 +73,33 @@ impl State {
     pub(crate) fn open_session(
         &mut self,
         agent: Agent,
-        client: ClientInfo,
-    ) -> Result<SessionId, TooMany> {
+        client: AgentClient,
+    ) -> Result<SessionId, OpenSessionError> {
         if self.sessions.len() >= self.limits.sessions {
             self.make_room()?;
         }
-        let id = SessionId::new(random_hex::<16>().map_err(|_| TooMany::NoRandomness)?);
+        let id = random_hex::<16>().map_err(|_| OpenSessionError::NoRandomness)?;
+        let id = SessionId::new(id);
         tracing::info!(%agent, version = client.version, "an agent connected");
         self.sessions.insert(
             id.clone(),
-            Session {
+            SessionState {
                 agent,
                 client,
                 opened_at: now(),
-                mailbox: Arc::default(),
+                mailbox: Arc::new(Mailbox::new(self.reports.clone())),
                 seen: Instant::now(),
                 here: false,
             },
         );
-        self.greet(&id);
+        self.log_arrival(&id);
         self.sessions_changed();
         Ok(id)
     }
 
-    /// Ends the session that has been silent for longest, if there is one nobody would miss.
-    fn make_room(&mut self) -> Result<(), TooMany> {
+    /// Ends the session that has been silent for longest, of those that have no stream, no
+    /// proposal and no undelivered verdict.
+    fn make_room(&mut self) -> Result<(), OpenSessionError> {
         let idle = self
             .sessions
             .iter()
@@ -104,7 +113,7 @@ impl State {
             })
             .min_by_key(|(_, session)| session.seen)
             .map(|(id, _)| id.clone())
-            .ok_or(TooMany::Sessions)?;
+            .ok_or(OpenSessionError::TooMany)?;
         self.close_session(&idle);
         Ok(())
     }
@@ -117,102 +126,135 @@ impl State {
             .filter(|session| session.agent == agent)?;
         session.seen = Instant::now();
         let mailbox = session.mailbox.clone();
-        if self.greet(id) {
-            self.say(Event::SessionsChanged);
+        if self.log_arrival(id) {
+            self.emit(Event::SessionsChanged);
         }
         Some(mailbox)
     }
 
-    /// Writes down that an agent is here, and says whether it was not before.
-    fn greet(&mut self, id: &SessionId) -> bool {
+    /// Logs that an agent is here, unless the log says so already; returns whether it did not.
+    fn log_arrival(&mut self, id: &SessionId) -> bool {
         let Some(session) = self.sessions.get_mut(id).filter(|session| !session.here) else {
             return false;
         };
         session.here = true;
-        let peer = session.peer(id);
-        self.write(Happening::Connected(peer));
+        let name = session.name(id);
+        self.write(LogEvent::Connected(name));
         true
     }
 
-    /// Writes down that an agent is not here any more, and says whether it was before.
-    fn part(&mut self, id: &SessionId) -> bool {
+    /// Logs that an agent is away, unless the log says so already; returns whether it did not.
+    fn log_departure(&mut self, id: &SessionId) -> bool {
         let Some(session) = self.sessions.get_mut(id).filter(|session| session.here) else {
             return false;
         };
         session.here = false;
-        let peer = session.peer(id);
-        self.write(Happening::Disconnected(peer));
+        let name = session.name(id);
+        self.write(LogEvent::Disconnected(name));
         true
     }
 
     pub(crate) fn close_session(&mut self, id: &SessionId) -> bool {
-        self.part(id);
+        // What its streams have reported would be lost with its mailbox.
+        self.collect_reports();
+        self.log_departure(id);
         let Some(session) = self.sessions.remove(id) else {
             return false;
         };
         tracing::info!(agent = %session.agent, "an agent left");
-        for letter in session.mailbox.drain() {
+        for letter in session.mailbox.discard_all() {
             self.journal.remove(letter.proposal);
         }
-        self.abandon_proposals(id);
+        self.orphan_proposals(id);
         self.sessions_changed();
         true
     }
 
     /// Nobody waits for these any more; whoever shows one is told to close it.
-    fn abandon_proposals(&mut self, id: &SessionId) {
-        for proposal in self.proposals.orphan(id) {
+    fn orphan_proposals(&mut self, id: &SessionId) {
+        for proposal in self.proposals.withdraw_all(id) {
             if let Some(session) = self.sessions.get(id) {
                 session.mailbox.forget(proposal.id);
             }
             self.journal.remove(proposal.id);
-            self.close(&proposal, Why::Orphaned);
+            self.close(&proposal, Outcome::Orphaned);
         }
     }
 
-    pub(crate) fn stream_ended(&mut self, id: &SessionId) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.seen = Instant::now();
-            self.say(Event::SessionsChanged);
+    /// Takes in what the streams have left in the mailboxes: verdicts that have reached their
+    /// agents, and that streams have ended.
+    pub(in crate::desk) fn collect_reports(&mut self) {
+        let mut delivered = Vec::new();
+        let mut ended = false;
+        for session in self.sessions.values_mut() {
+            let report = session.mailbox.take_report();
+            delivered.extend(report.delivered);
+            if let Some(at) = report.stream_ended {
+                session.seen = session.seen.max(at);
+                ended = true;
+            }
+        }
+        for proposal in delivered {
+            self.journal.remove(proposal);
+            self.emit(Event::Delivered(proposal));
+        }
+        if ended {
+            self.emit(Event::SessionsChanged);
         }
     }
 
-    /// A session listens from now on; what stands at the start of its stream is the context.
+    /// Notified when there is something to collect.
+    pub(in crate::desk) fn reports(&self) -> Arc<Notify> {
+        self.reports.clone()
+    }
+
+    /// A session has opened its own stream, which starts with the context.
     pub(crate) fn stream_began(&mut self, id: &SessionId) {
         if let Some(session) = self.sessions.get(id) {
-            let to = Some(session.peer(id));
+            let to = Some(session.name(id));
             let sent = sent(&self.published.borrow(), to);
             if sent.files > 0 {
                 self.log.write_context(now(), sent, true);
             }
         }
-        self.say(Event::SessionsChanged);
+        self.emit(Event::SessionsChanged);
     }
 
-    /// Ends sessions that are gone.
+    /// Orphans the proposals of agents that stay away, and ends the sessions of those that do
+    /// not come back.
     pub(super) fn end_the_absent(&mut self) {
-        let mut away = Vec::new();
-        for (id, session) in &self.sessions {
-            let silence = session.seen.elapsed();
-            if !session.mailbox.is_connected() && silence > self.limits.grace {
-                away.push((id.clone(), silence > self.limits.memory));
-            }
-        }
-        for (id, forgotten) in away {
-            if forgotten {
-                self.close_session(&id);
-            } else {
-                self.abandon_proposals(&id);
-                if self.part(&id) {
-                    self.say(Event::SessionsChanged);
+        let judged = self.sessions.iter();
+        let judged: Vec<_> = judged
+            .map(|(id, session)| (id.clone(), self.attendance(session)))
+            .collect();
+        for (id, attendance) in judged {
+            match attendance {
+                Attendance::Present => {}
+                Attendance::Absent => {
+                    self.orphan_proposals(&id);
+                    if self.log_departure(&id) {
+                        self.emit(Event::SessionsChanged);
+                    }
+                }
+                Attendance::Forgotten => {
+                    self.close_session(&id);
                 }
             }
         }
     }
 
+    fn attendance(&self, session: &SessionState) -> Attendance {
+        let rule = AbsenceRule {
+            grace: self.limits.grace,
+            memory: self.limits.memory,
+        };
+        let silence = (!session.mailbox.is_connected()).then(|| session.seen.elapsed());
+        rule.judge(silence)
+    }
+
     fn sessions_changed(&mut self) {
         self.save_sessions();
-        self.say(Event::SessionsChanged);
+        self.emit(Event::SessionsChanged);
     }
 
     pub(super) fn save_sessions(&self) {
@@ -222,7 +264,7 @@ impl State {
                 .map(|(id, session)| SavedSession {
                     id: id.to_string(),
                     agent: session.agent,
-                    client: session.client.clone(),
+                    client: (&session.client).into(),
                     opened_at: session.opened_at,
                 })
                 .collect(),
@@ -231,9 +273,9 @@ impl State {
     }
 }
 
-impl Session {
-    pub(super) fn peer(&self, id: &SessionId) -> Peer {
-        Peer {
+impl SessionState {
+    pub(super) fn name(&self, id: &SessionId) -> SessionRef {
+        SessionRef {
             agent: self.agent,
             session: id.clone(),
         }

@@ -1,13 +1,16 @@
 //! The state without its task: every operation, and what front ends hear of it.
 
+mod direct_proposals;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workbench::{Cursor, Original, Privacy};
 
 use super::*;
-use crate::mailbox::{Kind, Mailbox, StreamId};
-use crate::mcp::ide::ClientInfo;
+use crate::desk::known_files::Looking;
+use crate::mailbox::{Mailbox, StreamId, StreamKind};
+use crate::mcp::context_channel;
 
 struct Scene {
     state: State,
@@ -28,12 +31,24 @@ impl Scene {
         let privacy = Privacy::new(&roots, &[], &[]).unwrap();
         let (sender, events) = broadcast::channel(100);
         let workbench = Workbench::new(roots, privacy);
-        let (state, _) = State::new(workbench, saved, journal, limits, sender);
+        let setup = Setup {
+            workbench,
+            saved,
+            journal,
+            limits,
+            sink: Box::new(context_channel().0),
+            // Looked at on the spot, because there is no task to come back to.
+            looking: Looking {
+                spawn: |work| work(),
+                ..Looking::default()
+            },
+        };
+        let (state, _) = State::new(setup, sender);
         Scene { state, events }
     }
 
     fn session(&mut self, agent: Agent) -> SessionId {
-        let client = ClientInfo::default();
+        let client = AgentClient::default();
         let opened = self.state.open_session(agent, client).unwrap();
         self.heard();
         opened
@@ -44,14 +59,14 @@ impl Scene {
     }
 
     fn stream(&mut self, id: &SessionId) -> StreamId {
-        self.mailbox(id).attach(Kind::Listening, 4)
+        self.mailbox(id).attach(StreamKind::Listening, 4)
     }
 
     fn propose(&mut self, session: &SessionId, path: &str, text: &str) -> ProposalId {
         let texts = Texts::new(Original::Absent, text.into());
         let opened = self
             .state
-            .open_proposal(session, path.into(), texts, Standing::Open);
+            .propose_for_session(session, path.into(), texts, Standing::Open);
         opened.unwrap()
     }
 
@@ -77,7 +92,7 @@ fn a_decision_reaches_the_session_that_asked_and_is_final() {
     scene.heard();
     let answered = scene.state.decide(id, Decision::Accept).unwrap();
     assert!(!answered.streaming);
-    assert_eq!(scene.heard(), [Event::Closed(id, Why::Accepted)]);
+    assert_eq!(scene.heard(), [Event::Closed(id, Outcome::Accepted)]);
     let again = scene.state.decide(id, Decision::Reject);
     assert_eq!(again, Err(Refusal::Unknown(id)));
     assert_eq!(scene.heard(), []);
@@ -111,7 +126,7 @@ fn a_newer_proposal_for_the_path_closes_the_older_and_revokes_its_verdict() {
         scene.heard(),
         [
             Event::Opened(first),
-            Event::Closed(first, Why::Replaced),
+            Event::Closed(first, Outcome::Replaced),
             Event::Opened(second)
         ]
     );
@@ -125,34 +140,34 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
     let mut scene = Scene::new();
     let session = scene.session(Agent::Gemini);
     let open = |scene: &mut Scene| scene.propose(&session, "/x", "proposed");
-    let table: [(Before, Option<&str>, Why); 4] = [
-        (|_, _| {}, Some("proposed"), Why::Withdrawn),
+    let table: [(Before, Option<&str>, Outcome); 4] = [
+        (|_, _| {}, Some("proposed"), Outcome::Withdrawn),
         (
             |state, id| state.set_draft(id, "draft".into()).unwrap(),
             Some("draft"),
-            Why::Withdrawn,
+            Outcome::Withdrawn,
         ),
         (
             |state, id| drop(state.decide(id, accepted("decided"))),
             Some("decided"),
-            Why::Accepted,
+            Outcome::Accepted,
         ),
         (
             |state, id| drop(state.decide(id, Decision::Reject)),
             None,
-            Why::Rejected,
+            Outcome::Rejected,
         ),
     ];
     for (before, expected, why) in table {
         let id = open(&mut scene);
         before(&mut scene.state, id);
-        let text = scene.state.withdraw(&session, "/x");
+        let text = scene.state.withdraw_for_session(&session, "/x");
         assert_eq!(text.as_ref().and_then(Withdrawn::text), expected, "{why:?}");
         let mut heard = scene.heard();
         heard.retain(|event| *event != Event::Drafted(id));
         assert_eq!(heard, [Event::Opened(id), Event::Closed(id, why)]);
         assert_eq!(scene.mailbox(&session).undelivered(), 0, "{why:?}");
-        assert!(scene.state.withdraw(&session, "/x").is_none());
+        assert!(scene.state.withdraw_for_session(&session, "/x").is_none());
     }
 }
 
@@ -161,7 +176,7 @@ fn nobody_takes_back_what_another_session_asked() {
     let mut scene = Scene::new();
     let (asked, other) = (scene.session(Agent::Qwen), scene.session(Agent::Qwen));
     scene.propose(&asked, "/x", "new");
-    assert!(scene.state.withdraw(&other, "/x").is_none());
+    assert!(scene.state.withdraw_for_session(&other, "/x").is_none());
     assert_eq!(scene.state.status().proposals.len(), 1);
 }
 
@@ -177,15 +192,15 @@ fn a_session_that_ends_takes_its_proposals_and_verdicts_along() {
     assert!(scene.state.close_session(&gone));
     assert!(!scene.state.close_session(&gone));
     let heard = scene.heard();
-    assert!(heard.contains(&Event::Closed(pending, Why::Orphaned)));
+    assert!(heard.contains(&Event::Closed(pending, Outcome::Orphaned)));
     assert!(heard.contains(&Event::SessionsChanged));
     let left: Vec<_> = scene.state.status().proposals;
     assert_eq!(left.iter().map(|it| it.id).collect::<Vec<_>>(), [other]);
     let late = Texts::new(Original::Absent, String::new());
     let opened = scene
         .state
-        .open_proposal(&gone, "/z".into(), late, Standing::Open);
-    assert_eq!(opened, Err(TooMany::SessionGone));
+        .propose_for_session(&gone, "/z".into(), late, Standing::Open);
+    assert_eq!(opened, Err(ProposeError::SessionEnded));
 }
 
 #[test]
@@ -213,7 +228,7 @@ fn only_sessions_without_a_stream_are_ended_for_their_silence() {
     assert_eq!(left(&scene), std::slice::from_ref(&connected));
     assert!(!scene.state.sessions.contains_key(&silent));
     scene.mailbox(&connected).detach(stream);
-    scene.state.stream_ended(&connected);
+    scene.state.collect_reports();
     scene.state.make_round();
     assert_eq!(left(&scene), []);
 }
@@ -232,7 +247,7 @@ fn a_session_that_stays_away_loses_its_proposals_first_and_keeps_its_verdicts() 
     scene.heard();
     scene.state.make_round();
     let gone = [
-        Event::Closed(pending, Why::Orphaned),
+        Event::Closed(pending, Outcome::Orphaned),
         Event::SessionsChanged,
     ];
     assert_eq!(scene.heard(), gone);
@@ -258,8 +273,10 @@ fn a_full_house_ends_the_longest_silent_session_and_never_one_that_waits() {
     let newcomer = scene.session(Agent::Gemini);
     assert!(!scene.state.sessions.contains_key(&idle));
     scene.propose(&newcomer, "/x", "3");
-    let refused = scene.state.open_session(Agent::Qwen, ClientInfo::default());
-    assert_eq!(refused, Err(TooMany::Sessions));
+    let refused = scene
+        .state
+        .open_session(Agent::Qwen, AgentClient::default());
+    assert_eq!(refused, Err(OpenSessionError::TooMany));
     assert_eq!(scene.state.sessions.len(), 4);
 }
 
@@ -306,7 +323,7 @@ fn what_is_open_survives_a_planned_restart_and_no_other() {
         scene.state.publish();
         // This one is so new that no agent has heard of it.
         scene.state.focus(b.clone());
-        scene.state.settle(returning);
+        drop(scene.state.persist(returning));
         drop(scene);
 
         let saved = Journal::load(journal.path());
@@ -333,7 +350,7 @@ fn what_belongs_to_no_session_is_not_taken_up() {
     scene.propose(&lost, "/x", "2");
     let decided = scene.propose(&lost, "/y", "3");
     scene.state.decide(decided, Decision::Accept).unwrap();
-    scene.state.settle(false);
+    drop(scene.state.persist(false));
     drop(scene);
 
     let mut saved = Journal::load(journal.path());
@@ -344,7 +361,7 @@ fn what_belongs_to_no_session_is_not_taken_up() {
     let status = scene.state.status();
     assert_eq!((status.sessions.len(), status.proposals.len()), (1, 1));
     assert_eq!(status.proposals[0].id, kept);
-    scene.state.settle(false);
+    drop(scene.state.persist(false));
     drop(scene);
     let saved = Journal::load(journal.path());
     assert_eq!((saved.proposals.len(), saved.verdicts.len()), (1, 0));
@@ -387,16 +404,16 @@ fn what_is_held_back_is_told_even_if_agents_see_the_same() {
 /// The log as words.
 fn logged(state: &State) -> Vec<String> {
     let told = state.log().entries().map(|entry| match &entry.what {
-        Happening::Connected(_) => "connected".to_owned(),
-        Happening::Disconnected(_) => "disconnected".to_owned(),
-        Happening::Context(sent) => {
+        LogEvent::Connected(_) => "connected".to_owned(),
+        LogEvent::Disconnected(_) => "disconnected".to_owned(),
+        LogEvent::Context(sent) => {
             let to = if sent.to.is_some() { "one" } else { "all" };
             format!("{} files to {to}, {} times", sent.files, sent.times)
         }
-        Happening::Proposed(what) => format!("proposed {}", what.path),
-        Happening::Ended(what, why) => format!("{why:?} {}", what.path),
-        Happening::Paused => "paused".to_owned(),
-        Happening::Resumed => "resumed".to_owned(),
+        LogEvent::Proposed(what) => format!("proposed {}", what.path),
+        LogEvent::Ended(what, why) => format!("{why:?} {}", what.path),
+        LogEvent::Paused => "paused".to_owned(),
+        LogEvent::Resumed => "resumed".to_owned(),
     });
     told.collect()
 }
@@ -449,69 +466,4 @@ fn the_log_says_what_agents_were_told_and_what_became_of_their_proposals() {
     connected
     disconnected
     "#);
-}
-
-/// An edit of somebody who waits for the verdict here.
-fn asking(path: &str) -> Ask {
-    Ask {
-        session: SessionId::new(path),
-        agent: Agent::Qwen,
-        path: path.into(),
-        texts: Texts::new(Original::Absent, "new".into()),
-        standing: Standing::Open,
-        traits: workbench::Traits {
-            takes_empty_text: true,
-            takes_edited_text: false,
-        },
-    }
-}
-
-#[test]
-fn whoever_puts_an_edit_forward_gets_the_verdict_or_takes_it_back() {
-    let mut scene = Scene::new();
-    let (first, mut verdict) = scene.state.put_forward(asking("/a")).unwrap();
-    let edited = scene.state.decide(first, accepted("mine"));
-    assert_eq!(edited, Err(Refusal::EditedText));
-    let answered = scene.state.decide(first, Decision::Accept).unwrap();
-    assert!(answered.streaming, "somebody waits");
-    assert!(matches!(verdict.try_recv(), Ok(Verdict::Accepted { .. })));
-
-    let (second, mut verdict) = scene.state.put_forward(asking("/b")).unwrap();
-    scene.state.take_back(second);
-    scene.state.take_back(second);
-    assert!(verdict.try_recv().is_err());
-    // Sessions that come and go do not end it.
-    let (third, verdict) = scene.state.put_forward(asking("/c")).unwrap();
-    scene.state.make_round();
-    assert!(scene.state.proposal(third).is_some());
-    drop(verdict);
-    let answered = scene.state.decide(third, Decision::Reject).unwrap();
-    assert!(!answered.streaming, "nobody waits any more");
-    let happened = scene.heard();
-    assert_eq!(
-        happened,
-        [
-            Event::Opened(first),
-            Event::Closed(first, Why::Accepted),
-            Event::Opened(second),
-            Event::Closed(second, Why::Withdrawn),
-            Event::Opened(third),
-            Event::Closed(third, Why::Rejected),
-        ]
-    );
-}
-
-#[test]
-fn edits_that_are_put_forward_are_bounded() {
-    let mut scene = Scene::with(Limits {
-        proposals_per_session: 2,
-        ..Limits::default()
-    });
-    let waiting: Vec<_> = ["/a", "/b"]
-        .iter()
-        .map(|path| scene.state.put_forward(asking(path)).unwrap())
-        .collect();
-    assert!(scene.state.put_forward(asking("/c")).is_none());
-    scene.state.take_back(waiting[0].0);
-    assert!(scene.state.put_forward(asking("/c")).is_some());
 }

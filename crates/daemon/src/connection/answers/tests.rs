@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn request(questions: bool) -> Request {
+fn request(questions: bool) -> InteractionRequest {
     let mut call = json!({"toolCallId": "t", "title": "Write a.txt", "kind": "think"});
     if questions {
         call["_meta"] = json!({"qwenInteractionKind": "user_question"});
@@ -16,11 +16,11 @@ fn request(questions: bool) -> Request {
         {"optionId": "never", "kind": "reject_always"},
         {"optionId": "no", "kind": "reject_once"},
     ]});
-    Request::asked(serde_json::from_value(request).unwrap()).unwrap()
+    InteractionRequest::asked(serde_json::from_value(request).unwrap()).unwrap()
 }
 
-fn voted(request: &Request, answer: &Answer) -> Value {
-    serde_json::to_value(request.ballot(answer)).unwrap()
+fn voted(request: &InteractionRequest, answer: &UserAnswer) -> Value {
+    serde_json::to_value(request.vote(answer)).unwrap()
 }
 
 fn selected(id: &str) -> Value {
@@ -33,18 +33,18 @@ fn no() -> Value {
 
 #[test]
 fn only_what_was_offered_can_be_chosen() {
-    let choose = |id: &str| Answer::Choose(id.into());
+    let choose = |id: &str| UserAnswer::Choose(id.into());
     let cases = [
-        (Answer::Allow, selected("once")),
-        (Answer::AllowAlways, selected("always")),
-        (Answer::Decline, no()),
+        (UserAnswer::Allow, selected("once")),
+        (UserAnswer::AllowAlways, selected("always")),
+        (UserAnswer::Decline, no()),
         (choose("once"), selected("once")),
         (choose("odd"), selected("odd")),
         (choose("never"), selected("never")),
         (choose("no"), no()),
         (choose("proceed_once"), no()),
         (choose(""), no()),
-        (Answer::Reply(vec![vec!["x".into()]]), no()),
+        (UserAnswer::Reply(vec![vec!["x".into()]]), no()),
     ];
     for (answer, expected) in cases {
         assert_eq!(voted(&request(false), &answer), expected, "{answer:?}");
@@ -55,9 +55,9 @@ fn only_what_was_offered_can_be_chosen() {
 fn what_is_not_offered_is_never_widened() {
     let mut narrow = request(false);
     narrow.options.retain(|option| option.option_id == "always");
-    assert_eq!(voted(&narrow, &Answer::Allow), no());
+    assert_eq!(voted(&narrow, &UserAnswer::Allow), no());
     narrow.options[0].kind = Some(OptionKind::AllowOnce);
-    assert_eq!(voted(&narrow, &Answer::AllowAlways), no());
+    assert_eq!(voted(&narrow, &UserAnswer::AllowAlways), no());
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn questions_are_answered_by_replies_and_by_nothing_else() {
         let lists = lists
             .iter()
             .map(|list| list.iter().map(|it| (*it).into()).collect());
-        Answer::Reply(lists.collect())
+        UserAnswer::Reply(lists.collect())
     };
     let with = |answers: Value| {
         let mut vote = selected("once");
@@ -88,8 +88,8 @@ fn questions_are_answered_by_replies_and_by_nothing_else() {
         ),
         (reply(&[&[" "], &[]]), no()),
         (reply(&[]), no()),
-        (Answer::Allow, no()),
-        (Answer::Choose("once".into()), no()),
+        (UserAnswer::Allow, no()),
+        (UserAnswer::Choose("once".into()), no()),
     ];
     for (answer, expected) in cases {
         assert_eq!(voted(&request(true), &answer), expected, "{answer:?}");

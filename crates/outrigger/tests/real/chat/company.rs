@@ -21,7 +21,7 @@ fn whoever_answers_answers_for_all() {
     let Some(house) = household() else {
         return;
     };
-    let daemon = house.start_daemon(&house.workspace(), 0);
+    let daemon = house.start_daemon_with_agent();
     let mut editor = editor(&house, &daemon);
     editor.begin("Scripted", &house.workspace(), std::process::id());
     editor.request("outrigger/daemon/follow", json!({ "follow": true }));

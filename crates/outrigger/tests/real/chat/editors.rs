@@ -11,7 +11,7 @@ fn an_editor_holds_the_same_conversation() {
     let Some(house) = household() else {
         return;
     };
-    let daemon = house.start_daemon(&house.workspace(), 0);
+    let daemon = house.start_daemon_with_agent();
     let mut editor = editor(&house, &daemon);
     editor.begin("Scripted", &house.workspace(), std::process::id());
     editor.request("outrigger/daemon/follow", json!({ "follow": true }));
@@ -51,7 +51,7 @@ fn an_editor_without_a_plugin_is_asked_with_buttons() {
     let Some(house) = household() else {
         return;
     };
-    let daemon = house.start_daemon(&house.workspace(), 0);
+    let daemon = house.start_daemon_with_agent();
     let mut editor = editor(&house, &daemon);
     editor.initialize("Stock", &house.workspace(), std::process::id(), &json!({}));
     wait_for("the companion", || house.served_by(), || editor.log());

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use daemon::client::{Cursor, Signal, Subscription};
-use daemon::wire::{Ballot, PageRequest, RequestId, SessionId, Vote};
+use daemon::client::{EventCursor, StreamItem, Subscription};
+use daemon::wire::{PageRequest, PermissionVote, RequestId, SessionId, VoteResult};
 use daemon::{Address, DaemonClient, Token};
 use testkit::{Daemon, Household, PATIENCE};
 use tokio::runtime::Runtime;
@@ -34,11 +34,11 @@ impl Peer {
     /// Answers a request; whether that counts.
     pub(super) fn answer(&self, request: &str, option: &str) -> bool {
         let request = RequestId::new(request).unwrap();
-        let ballot = Ballot::select(option);
+        let ballot = PermissionVote::select(option);
         self.runtime.block_on(async {
             for session in self.sessions().await {
                 let vote = self.client.vote(&session, &request, &ballot, None).await;
-                if vote.is_ok_and(|vote| vote == Vote::Taken) {
+                if vote.is_ok_and(|vote| vote == VoteResult::Taken) {
                     return true;
                 }
             }
@@ -62,7 +62,7 @@ impl Peer {
 
     async fn client_ids(&self) -> Vec<String> {
         let subscription = Subscription {
-            cursor: Some(Cursor::default()),
+            cursor: Some(EventCursor::default()),
             ..Subscription::default()
         };
         let mut ids = Vec::new();
@@ -71,7 +71,7 @@ impl Peer {
             // A conversation that is not going on has no events.
             let Ok(mut events) = events else { continue };
             while let Ok(Some(signal)) = events.next(PATIENCE).await {
-                let Signal::Event(event) = signal else {
+                let StreamItem::Event(event) = signal else {
                     continue;
                 };
                 ids.extend(event.originator().map(|id| id.as_str().to_owned()));

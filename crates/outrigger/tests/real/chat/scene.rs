@@ -22,9 +22,14 @@ pub(super) struct Scene {
 impl Scene {
     /// `None` if there is nothing to run.
     pub(super) fn set() -> Option<Scene> {
-        let clients = Clients::find()?;
+        Self::set_with(&[])
+    }
+
+    /// The same for a test that needs more than the newest agents.
+    pub(super) fn set_with(more: &[&str]) -> Option<Scene> {
+        let clients = Clients::find_with(more)?;
         let house = Household::new(PROGRAM, &clients);
-        let daemon = house.start_daemon(&house.workspace(), 0);
+        let daemon = house.start_daemon_with_agent();
         let url = daemon.url();
         let mut scene = Scene::over(house, &url);
         scene.daemon = Some(daemon);

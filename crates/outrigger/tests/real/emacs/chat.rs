@@ -23,7 +23,7 @@ fn a_conversation_is_held_in_emacs() {
     talks::is_still_there(&emacs, &before);
 
     // Thrown away and opened again, it is the same.
-    emacs.keys("\x1b:(kill-buffer (outrigger-chat--find (car outrigger-links)))\r");
+    emacs.keys("\x1b:(kill-buffer (outrigger-chat--find (car outrigger-companions)))\r");
     emacs.command("outrigger-chat");
     talks::is_still_there(&emacs, &before);
 }
@@ -41,7 +41,7 @@ fn start(stage: &Stage) -> Emacs {
 
 impl Emacs {
     fn in_conversation(&self, expression: &str) -> String {
-        let buffer = "(outrigger-chat--find (car outrigger-links))";
+        let buffer = "(outrigger-chat--find (car outrigger-companions))";
         self.eval(&format!("(with-current-buffer {buffer} {expression})"))
     }
 

@@ -115,6 +115,12 @@ fn accept_one_hunk(house: &Household, emacs: &mut Emacs, terminal: &mut Terminal
     emacs.wait_until("the diff", |screen| {
         screen.contains("+THIRD") && screen.contains("+SEVENTEENTH")
     });
+    // The hunks have the numbers that they have on the page.
+    let shown = emacs.terminal.screen();
+    for (name, change) in [("hunk 1 of 2", "+THIRD"), ("hunk 2 of 2", "+SEVENTEENTH")] {
+        let hunk = shown.split("@@ ").find(|part| part.contains(change));
+        assert!(hunk.is_some_and(|hunk| hunk.starts_with(name)), "{emacs}");
+    }
     emacs.command("outrigger-show");
     for key in drop.chars() {
         emacs.keys(&key.to_string());

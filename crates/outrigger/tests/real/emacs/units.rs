@@ -9,9 +9,12 @@ use crate::{PROGRAM, household};
 
 #[test]
 fn the_package_passes_its_own_tests() {
-    let tests = ["-l", "outrigger-tests", "-l", "outrigger-chat-tests"];
+    let tests = ["outrigger-tests", "outrigger-chat-tests"];
+    let rules = ["outrigger-hunks-tests", "outrigger-rules-tests"];
+    let load = [tests, rules].concat();
+    let load = load.iter().flat_map(|file| ["-l", file]);
     let run = ["-f", "ert-run-tests-batch-and-exit"];
-    run_batch(&[&tests[..], &run].concat());
+    run_batch(&load.chain(run).collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A conversation with the published daemon, in Neovim's own windows and pickers.
 
 use super::nvim::Neovim;
-use super::{NEW, OLD};
+use super::{NEW, OLD, needs};
 use crate::talks::{self, Stage, Talker};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_conversation_is_held_in_a_new_neovim() {
 }
 
 fn converse(which: usize) {
-    let Some(mut stage) = Stage::set() else {
+    let Some(mut stage) = Stage::set_with(needs(which)) else {
         return;
     };
     let mut neovim = start(&stage, which);

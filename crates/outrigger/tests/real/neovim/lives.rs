@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use testkit::{Agent, Household, run_to_end, wait_for};
 
 use super::nvim::Neovim;
-use super::{NEW, OLD};
+use super::{NEW, OLD, household};
 use crate::editor::discovery_files;
-use crate::{PROGRAM, asks, household};
+use crate::{PROGRAM, asks};
 
 #[test]
 fn a_companion_that_dies_comes_back_in_an_old_neovim() {
@@ -19,6 +19,16 @@ fn a_companion_that_dies_comes_back_in_an_old_neovim() {
 #[test]
 fn a_companion_that_dies_comes_back_in_a_new_neovim() {
     companion_killed(Agent::Qwen, NEW);
+}
+
+#[test]
+fn a_pause_outlives_the_companion_in_an_old_neovim() {
+    paused(OLD);
+}
+
+#[test]
+fn a_pause_outlives_the_companion_in_a_new_neovim() {
+    paused(NEW);
 }
 
 #[test]
@@ -49,7 +59,7 @@ fn a_new_neovim_says_what_is_wrong() {
 }
 
 fn companion_killed(agent: Agent, which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "hello\n");
@@ -85,8 +95,28 @@ fn companion_killed(agent: Agent, which: usize) {
     neovim.wait_until_back_in("hello.txt");
 }
 
+fn paused(which: usize) {
+    let Some(house) = household(which) else {
+        return;
+    };
+    house.write("hello.txt", "hello\n");
+    let mut neovim = Neovim::start(&house, which, &["hello.txt"]);
+    let is_paused = r#"luaeval('(require("outrigger").status() or {}).paused')"#;
+    neovim.wait_for(is_paused, "false");
+    neovim.keys(":Outrigger pause\r");
+    neovim.wait_for(is_paused, "true");
+    let before = companion(&house);
+    kill(before);
+    neovim.wait_until("another companion", |_| {
+        companions(&house).iter().any(|it| pid(it) != before)
+    });
+    neovim.wait_for(is_paused, "true");
+    neovim.keys(":Outrigger resume\r");
+    neovim.wait_for(is_paused, "false");
+}
+
 fn neovim_ends(which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "hello\n");
@@ -119,7 +149,7 @@ fn neovim_ends(which: usize) {
 }
 
 fn suspended(which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "hello\n");
@@ -142,7 +172,7 @@ fn suspended(which: usize) {
 }
 
 fn says_what_is_wrong(which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "hello\n");

@@ -6,8 +6,8 @@ use serde_json::json;
 use testkit::{Agent, Household, IdeClient, Start, Terminal};
 
 use super::nvim::Neovim;
-use super::{NEW, OLD};
-use crate::{household, story};
+use super::{NEW, OLD, household};
+use crate::story;
 
 #[test]
 fn qwen_is_decided_in_an_old_neovim() {
@@ -61,7 +61,7 @@ fn unsaved_changes_are_never_lost_in_a_new_neovim() {
 
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_in_neovim(agent: Agent, which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "one\ntwo SELECTED-WORDS 🙂 here\nthree\n");
@@ -168,7 +168,7 @@ fn reject(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {
 
 /// A Neovim, and the connection of an agent that asks what the test tells it to.
 fn with_client(which: usize) -> Option<(Household, Neovim, IdeClient)> {
-    let house = household()?;
+    let house = household(which)?;
     house.write("hello.txt", "hello\n");
     let neovim = Neovim::start(&house, which, &["hello.txt"]);
     let client = connect(&house, Agent::Gemini);
@@ -312,6 +312,7 @@ fn unsaved_changes(which: usize) {
     };
     let path = house.path("hello.txt");
     neovim.keys("ccTYPED AND NOT SAVED\u{1b}");
+    neovim.wait_for("getline(1) . mode()", "TYPED AND NOT SAVEDn");
     let diff = client.open_diff(path.to_str().unwrap(), "from the agent\n");
     neovim.wait_for_review("hello.txt");
     assert_eq!(

@@ -3,8 +3,8 @@
 use testkit::Agent;
 
 use super::nvim::Neovim;
-use super::{NEW, OLD};
-use crate::{asks, household};
+use super::{NEW, OLD, household};
+use crate::asks;
 
 #[test]
 fn qwen_runs_in_the_terminal_of_a_new_neovim() {
@@ -17,7 +17,7 @@ fn gemini_runs_in_the_terminal_of_an_old_neovim() {
 }
 
 fn agent_in_the_terminal(agent: Agent, which: usize) {
-    let Some(house) = household() else {
+    let Some(house) = household(which) else {
         return;
     };
     house.write("hello.txt", "hello\n");

@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use testkit::{Clients, Household, run_to_end};
+use testkit::{Clients, Household, NEOVIM, run_to_end};
 
 use super::nvim::PLUGIN;
 use crate::PROGRAM;
 
 #[test]
 fn the_lua_tests_pass_in_every_neovim() {
-    let Some(clients) = Clients::find() else {
+    let Some(clients) = Clients::find_with(&[NEOVIM.0]) else {
         return;
     };
     let house = Household::new(PROGRAM, &clients);

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use testkit::{Agent, Browser, Call, Household, Look, Terminal};
 
 use super::{ESCAPE, Page, link};
-use crate::served_household;
+use crate::served_household_with;
 
 /// Where the pictures of the page go, if they are wanted.
 const PICTURES: &str = "OUTRIGGER_PICTURES";
 
 #[test]
 fn nothing_serious_keeps_anybody_from_using_the_page() {
-    let Some(house) = served_household() else {
+    let Some(house) = served_household_with(&["axe"]) else {
         return;
     };
     let mut terminal = house.start_connected(Agent::Qwen);

@@ -121,7 +121,7 @@ proptest! {
 
             let context = bench.context(|path| path != Path::new(gone));
             let shown = |at: &&(PathBuf, bool, u32)| {
-                judge(&bench.roots, &bench.privacy, &at.0, &at.0) == Sight::Shown && at.0 != Path::new(gone)
+                judge(&bench.roots, &bench.privacy, &at.0, &at.0) == Visibility::Shown && at.0 != Path::new(gone)
             };
             let expected: Vec<_> = model.documents.iter().filter(shown).take(10).map(|at| &at.0).collect();
             prop_assert_eq!(context.files.iter().map(|file| &file.path).collect::<Vec<_>>(), expected);

@@ -4,13 +4,13 @@
 --- says, and sends what the person says.
 
 local entries = require("outrigger.chat.entries")
-local link = require("outrigger.link")
-local message = require("outrigger.message")
 local prompt = require("outrigger.chat.prompt")
 local requests = require("outrigger.chat.requests")
 local status = require("outrigger.chat.status")
 local Transcript = require("outrigger.chat.transcript")
 local windows = require("outrigger.chat.windows")
+local connection = require("outrigger.connection")
+local message = require("outrigger.message")
 
 local M = {}
 
@@ -22,7 +22,7 @@ local transcript = nil
 --- What was heard last: `status`, `requests`, and whether older parts are not kept.
 local known = { status = UNKNOWN, requests = {}, shortened = false }
 
-local function surround()
+local function show_status()
   if transcript then
     transcript:set_head(status.head(known.status, known.shortened))
     transcript:set_tail(status.tail(known.status, known.requests))
@@ -32,13 +32,13 @@ end
 local function set_status(it)
   known.status = it
   prompt.set_commands(it.commands)
-  surround()
+  show_status()
   vim.cmd("redrawstatus!")
 end
 
 local function set_requests(them)
   known.requests = them
-  surround()
+  show_status()
   requests.set(them)
 end
 
@@ -76,12 +76,12 @@ local CHANGES = {
   shorten = function(params)
     transcript:shorten(params.first)
     known.shortened = true
-    surround()
+    show_status()
   end,
   clear = function()
     transcript:reset({})
     known.shortened = false
-    surround()
+    show_status()
   end,
   status = function(params)
     set_status(params.status)
@@ -105,7 +105,7 @@ local function show_trouble(why, hint)
 end
 
 local function follow()
-  link.request("outrigger/daemon/follow", { follow = true }, nil, function(why)
+  connection.request("outrigger/daemon/follow", { follow = true }, nil, function(why)
     show_trouble(why, "see :help outrigger-chat")
   end)
 end
@@ -130,8 +130,8 @@ local function close()
   local buffer = transcript.buffer
   transcript, known = nil, { status = UNKNOWN, requests = {}, shortened = false }
   requests.set({})
-  if link.is_up() then
-    link.request("outrigger/daemon/follow", { follow = false })
+  if connection.is_up() then
+    connection.request("outrigger/daemon/follow", { follow = false })
   end
   vim.schedule(function()
     pcall(vim.api.nvim_buf_delete, buffer, { force = true })
@@ -141,13 +141,13 @@ end
 local function create()
   transcript = Transcript.new()
   local buffer = transcript.buffer
-  windows.dress_transcript(buffer)
+  windows.prepare_transcript(buffer)
   vim.api.nvim_create_autocmd("BufUnload", { buffer = buffer, once = true, callback = close })
   for _, key in ipairs({ "<CR>", "i", "a", "o" }) do
     vim.keymap.set("n", key, M.open, { buffer = buffer, desc = "Say something" })
   end
   vim.keymap.set("n", "<C-c>", M.stop, { buffer = buffer, desc = "End what the agent is doing" })
-  surround()
+  show_status()
   follow()
 end
 
@@ -167,7 +167,7 @@ function M.open()
 end
 
 local function send(text, failed)
-  link.request("outrigger/daemon/prompt", { text = text, mentions = true }, nil, function(why)
+  connection.request("outrigger/daemon/prompt", { text = text, mentions = true }, nil, function(why)
     message.warn(why)
     failed()
   end)
@@ -209,7 +209,7 @@ local function choose(field, choices, title)
     end,
   }, function(choice)
     if choice then
-      link.request("outrigger/daemon/" .. field, { [field] = choice.id })
+      connection.request("outrigger/daemon/" .. field, { [field] = choice.id })
     end
   end)
 end
@@ -224,21 +224,21 @@ end
 
 --- Ends what the agent is doing.
 function M.stop()
-  link.request("outrigger/daemon/cancel")
+  connection.request("outrigger/daemon/cancel")
 end
 
 --- Connects to the last conversation, or to a new one, or starts a daemon first.
 function M.connect(which)
   show()
   if which == "start" then
-    return link.request("outrigger/daemon/start")
+    return connection.request("outrigger/daemon/start")
   end
-  link.request("outrigger/daemon/connect", { which = which or "last" })
+  connection.request("outrigger/daemon/connect", { which = which or "last" })
 end
 
 --- Lets the person choose one of the earlier conversations.
 function M.sessions()
-  link.request("outrigger/daemon/earlier", nil, function(result)
+  connection.request("outrigger/daemon/earlier", nil, function(result)
     vim.ui.select(result.sessions, {
       prompt = "Conversation",
       format_item = function(session)

@@ -1,7 +1,7 @@
 --- The buffer in which the person writes what they say.
 
-local link = require("outrigger.link")
 local windows = require("outrigger.chat.windows")
+local connection = require("outrigger.connection")
 
 local M = {}
 
@@ -30,7 +30,7 @@ function M.buffer(say, stop)
   map("n", "<CR>", say, "Say this")
   map({ "n", "i" }, "<C-s>", say, "Say this")
   map("n", "<C-c>", stop, "End what the agent is doing")
-  windows.dress_prompt(buffer)
+  windows.prepare_prompt(buffer)
   return buffer
 end
 
@@ -58,7 +58,7 @@ end
 --- The files whose path holds `typed`, as soon as they are known.
 local function files(typed)
   local found = nil
-  link.request("outrigger/daemon/files", { typed = typed }, function(result)
+  connection.request("outrigger/daemon/files", { typed = typed }, function(result)
     found = result.files
   end, function()
     found = {}

@@ -3,16 +3,16 @@
 --- Edits are not asked about here: they come as diffs, and are decided there. Nothing is decided by
 --- not choosing.
 
-local attention = require("outrigger.attention")
 local entries = require("outrigger.chat.entries")
-local link = require("outrigger.link")
+local connection = require("outrigger.connection")
+local interrupt = require("outrigger.interrupt")
 local message = require("outrigger.message")
 
 local uv = vim.uv or vim.loop
 
 local M = {}
 
---- How long a request waits for the person to be free before they are told, in milliseconds.
+--- How long a request waits for a moment to interrupt before the person is told, in milliseconds.
 local BEFORE_TELLING = 1000
 
 local OTHER = "something else…"
@@ -35,14 +35,14 @@ end
 
 local function answer(request, reply)
   local params = { request = request.request, reply = reply }
-  link.request("outrigger/daemon/answer", params, function(result)
+  connection.request("outrigger/daemon/answer", params, function(result)
     if not result.counted then
       message.after_picker("somebody else was faster")
     end
   end)
 end
 
-local glance
+local ask_next
 
 --- Whether a request still waits; if not, the person is told.
 local function still_waits(it)
@@ -61,7 +61,7 @@ local function select(it, items, options, chosen)
     if still_waits(it) and item then
       chosen(item, index)
     end
-    glance()
+    ask_next()
   end)
   holding = false
 end
@@ -152,13 +152,13 @@ local function pick(it)
   end
 end
 
---- Asks about what has waited longest, now or when the person is free.
-glance = attention.watcher(function()
+--- Asks about the oldest request as soon as the person may be interrupted.
+ask_next = interrupt.watcher(function()
   local again = false
   for _, it in ipairs(waiting) do
     if not it.asked and not picking then
       again = true
-      if attention.is_free() then
+      if interrupt.is_allowed() then
         pick(it)
         return false
       elseif not it.told and uv.now() - it.came >= BEFORE_TELLING then
@@ -186,7 +186,7 @@ function M.set(requests)
   if picking and holding and not find(picking.request.request) then
     vim.api.nvim_input("<Esc>")
   end
-  glance()
+  ask_next()
 end
 
 --- Shows the picker for what has waited longest.

@@ -13,7 +13,7 @@ local STATES = {
   catchingUp = "catching up",
   live = "connected",
   reconnecting = "reconnecting",
-  lost = "connection lost",
+  lost = "disconnected",
   failed = "not connected",
 }
 

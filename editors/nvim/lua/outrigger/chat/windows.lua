@@ -32,7 +32,7 @@ local PROMPT = {
 }
 
 --- Sets the options of the current window whenever it shows `buffer`.
-local function dress(buffer, options)
+local function set_options(buffer, options)
   vim.api.nvim_create_autocmd("BufWinEnter", {
     buffer = buffer,
     callback = function()
@@ -43,8 +43,8 @@ local function dress(buffer, options)
   })
 end
 
-function M.dress_transcript(buffer)
-  dress(buffer, TRANSCRIPT)
+function M.prepare_transcript(buffer)
+  set_options(buffer, TRANSCRIPT)
 end
 
 --- Neovim folds nothing while the person types, so that is made up for.
@@ -58,8 +58,8 @@ local function fold()
   end
 end
 
-function M.dress_prompt(buffer)
-  dress(buffer, PROMPT)
+function M.prepare_prompt(buffer)
+  set_options(buffer, PROMPT)
   vim.api.nvim_create_autocmd("InsertLeave", {
     buffer = buffer,
     callback = function()

@@ -1,0 +1,272 @@
+//! The conversation as a list of entries, put together from single events.
+//!
+//! What is said comes in pieces and what tools do in steps; here the pieces become one entry. The
+//! list is limited in number and size: the oldest entries go first, and that is said.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::backend::BackendEvent;
+use crate::tools::ToolCall;
+use crate::view::{Change, EntryContent, Speaker, TranscriptEntry, TurnOutcome};
+
+/// How much of a conversation is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct TranscriptLimits {
+    /// How many entries.
+    pub entries: usize,
+    /// Bytes of text in all of them.
+    pub bytes: usize,
+    /// Bytes of one entry that is still being said; a new entry goes on from there.
+    pub entry: usize,
+}
+
+impl Default for TranscriptLimits {
+    fn default() -> TranscriptLimits {
+        TranscriptLimits {
+            entries: 5_000,
+            bytes: 16 << 20,
+            entry: 256 << 10,
+        }
+    }
+}
+
+/// What was said and done.
+#[derive(Debug)]
+pub(crate) struct Transcript {
+    limits: TranscriptLimits,
+    entries: VecDeque<Arc<TranscriptEntry>>,
+    /// The entry of each tool call.
+    tools: HashMap<String, u64>,
+    /// The plan of the running turn, which is updated in place.
+    plan: Option<u64>,
+    next_id: u64,
+    bytes: usize,
+    shortened: bool,
+}
+
+impl Transcript {
+    /// Nothing yet.
+    pub(crate) fn new(limits: TranscriptLimits) -> Transcript {
+        Transcript {
+            limits,
+            entries: VecDeque::new(),
+            tools: HashMap::new(),
+            plan: None,
+            next_id: 1,
+            bytes: 0,
+            shortened: false,
+        }
+    }
+
+    /// All entries that are kept, oldest first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<TranscriptEntry>> {
+        self.entries.iter()
+    }
+
+    /// Whether older entries were not kept.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.shortened
+    }
+
+    /// Takes in an event, if it is one that is shown here, and returns what changed.
+    pub(crate) fn apply(&mut self, event: &BackendEvent) -> Vec<Change> {
+        let change = match event {
+            BackendEvent::StartOver {
+                events, incomplete, ..
+            } => return self.start_over(events, *incomplete),
+            // What follows is perhaps another conversation, and comes from its beginning.
+            BackendEvent::Connected { .. } => self.clear(),
+            BackendEvent::Said { speaker, text } => self.say(*speaker, text),
+            BackendEvent::Tool(tool) => self.use_tool(tool),
+            // What a call is about is often told only when leave is asked for.
+            BackendEvent::Asked { request, .. } if self.tools.contains_key(&request.tool.id) => {
+                self.use_tool(&ToolCall {
+                    title: Some(request.title.clone()),
+                    ..request.tool.clone()
+                })
+            }
+            BackendEvent::Plan(steps) => {
+                let plan = EntryContent::Plan(steps.clone());
+                if let Some(id) = self.plan {
+                    self.replace(id, plan)
+                } else {
+                    self.plan = Some(self.next_id);
+                    self.add(plan)
+                }
+            }
+            BackendEvent::TurnEnded {
+                outcome,
+                background,
+                ..
+            } => {
+                if !background {
+                    self.plan = None;
+                }
+                // The usual end needs no words.
+                if *outcome == (TurnOutcome::Complete { early: None }) {
+                    return Vec::new();
+                }
+                self.add(EntryContent::Ended {
+                    outcome: outcome.clone(),
+                    background: *background,
+                })
+            }
+            BackendEvent::Declined { .. } => {
+                self.note("The agent asked for something that could not be read. It was declined.")
+            }
+            BackendEvent::ModelRefused { model } => {
+                let which = model.as_deref().unwrap_or("that model");
+                self.note(&format!("{which} could not be used."))
+            }
+            BackendEvent::Gap => self.note("A part of the conversation could not be read."),
+            _ => return Vec::new(),
+        };
+        let mut changes = vec![change];
+        changes.extend(self.shorten());
+        changes
+    }
+
+    /// Adds a line in our own words.
+    pub(crate) fn note(&mut self, text: &str) -> Change {
+        self.add(EntryContent::Note(text.to_owned()))
+    }
+
+    fn clear(&mut self) -> Change {
+        self.entries.clear();
+        self.tools.clear();
+        self.plan = None;
+        self.bytes = 0;
+        self.shortened = false;
+        Change::Clear
+    }
+
+    fn start_over(&mut self, events: &[BackendEvent], incomplete: bool) -> Vec<Change> {
+        let first = self.next_id;
+        self.clear();
+        if incomplete {
+            self.note("The oldest part of this conversation is not available.");
+        }
+        for event in events {
+            self.apply(event);
+        }
+        let mut changes = vec![Change::Clear];
+        if self.shortened {
+            let first = self.entries.front().map_or(first, |entry| entry.id);
+            changes.push(Change::Shorten { first });
+        }
+        changes.extend(self.entries.iter().cloned().map(Change::Put));
+        changes
+    }
+
+    /// What the agent says goes on; what a person says is the next thing they say.
+    fn say(&mut self, speaker: Speaker, text: &str) -> Change {
+        let goes_on = matches!(speaker, Speaker::Agent | Speaker::Thought);
+        if goes_on
+            && let Some(last) = self.entries.back_mut()
+            && let EntryContent::Said {
+                speaker: who,
+                text: said,
+            } = &last.content
+            && *who == speaker
+            && said.len() < self.limits.entry
+        {
+            let id = last.id;
+            // Whoever holds the entry as it was keeps it.
+            if let EntryContent::Said { text: said, .. } = &mut Arc::make_mut(last).content {
+                said.push_str(text);
+            }
+            self.bytes += text.len();
+            return Change::Append {
+                id,
+                text: text.to_owned(),
+            };
+        }
+        self.add(EntryContent::Said {
+            speaker,
+            text: text.to_owned(),
+        })
+    }
+
+    fn use_tool(&mut self, news: &ToolCall) -> Change {
+        let known = self.tools.get(&news.id).copied();
+        let before = known.and_then(|id| match &self.get(id)?.content {
+            EntryContent::Tool(tool) => Some((id, tool.clone())),
+            _ => None,
+        });
+        if let Some((id, mut tool)) = before {
+            tool.update(news);
+            return self.replace(id, EntryContent::Tool(tool));
+        }
+        self.tools.insert(news.id.clone(), self.next_id);
+        self.add(EntryContent::Tool(news.clone()))
+    }
+
+    fn get(&self, id: u64) -> Option<&Arc<TranscriptEntry>> {
+        self.entries.get(self.place(id)?)
+    }
+
+    /// Where the entry `id` stands: numbers are given without gaps.
+    fn place(&self, id: u64) -> Option<usize> {
+        let first = self.entries.front()?.id;
+        let place = usize::try_from(id.checked_sub(first)?).ok()?;
+        (place < self.entries.len()).then_some(place)
+    }
+
+    fn add(&mut self, content: EntryContent) -> Change {
+        let entry = Arc::new(TranscriptEntry {
+            id: self.next_id,
+            content,
+        });
+        self.next_id += 1;
+        self.bytes += size(&entry.content);
+        self.entries.push_back(entry.clone());
+        Change::Put(entry)
+    }
+
+    /// Puts something else into an entry; into a new one if it is not kept any more.
+    fn replace(&mut self, id: u64, content: EntryContent) -> Change {
+        let place = self.place(id);
+        let Some(slot) = place.and_then(|place| self.entries.get_mut(place)) else {
+            return self.add(content);
+        };
+        self.bytes = self.bytes - size(&slot.content) + size(&content);
+        *slot = Arc::new(TranscriptEntry { id, content });
+        Change::Put(slot.clone())
+    }
+
+    /// Lets go of the oldest entries while there are too many.
+    fn shorten(&mut self) -> Option<Change> {
+        let mut went = false;
+        while self.entries.len() > self.limits.entries
+            || (self.bytes > self.limits.bytes && self.entries.len() > 1)
+        {
+            let oldest = self.entries.pop_front()?;
+            self.bytes -= size(&oldest.content);
+            if let EntryContent::Tool(tool) = &oldest.content {
+                self.tools.remove(&tool.id);
+            }
+            went = true;
+        }
+        self.shortened |= went;
+        let first = self.entries.front()?.id;
+        went.then_some(Change::Shorten { first })
+    }
+}
+
+/// About how many bytes an entry takes, always the same for the same content.
+pub(crate) fn size(content: &EntryContent) -> usize {
+    /// An entry without any text.
+    const OVERHEAD: usize = 256;
+    let text = |text: Option<&String>| text.map_or(0, String::len);
+    OVERHEAD
+        + match content {
+            EntryContent::Said { text, .. } | EntryContent::Note(text) => text.len(),
+            EntryContent::Plan(steps) => steps.iter().map(|step| step.text.len()).sum(),
+            EntryContent::Ended { outcome, .. } => text(outcome.why().as_ref()),
+            EntryContent::Tool(tool) => tool.size(),
+        }
+}
+
+#[cfg(test)]
+mod tests;

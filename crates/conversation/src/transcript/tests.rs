@@ -1,0 +1,269 @@
+//! From events to entries; the tables of what each event becomes.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::names::ToolStatus;
+use crate::requests::{AgentRequest, RequestOptions};
+use crate::tools::HostPath;
+use crate::view::PlanStep;
+
+fn said(speaker: Speaker, text: &str) -> BackendEvent {
+    BackendEvent::Said {
+        speaker,
+        text: text.into(),
+    }
+}
+
+fn tool(id: &str, status: &str) -> ToolCall {
+    ToolCall {
+        id: id.into(),
+        status: Some(status.into()),
+        ..ToolCall::default()
+    }
+}
+
+/// Leave is asked for a call.
+fn asked(id: &str, title: &str) -> BackendEvent {
+    let request = AgentRequest {
+        id: "r1".into(),
+        title: title.into(),
+        tool: ToolCall {
+            id: id.into(),
+            ..ToolCall::default()
+        },
+        options: RequestOptions::default(),
+        questions: None,
+        background: false,
+        proposal: None,
+        votes: None,
+    };
+    BackendEvent::Asked {
+        request: Box::new(request),
+        edits: Vec::new(),
+    }
+}
+
+fn ended(outcome: TurnOutcome, background: bool) -> BackendEvent {
+    BackendEvent::TurnEnded {
+        prompt: None,
+        outcome,
+        background,
+    }
+}
+
+const COMPLETE: TurnOutcome = TurnOutcome::Complete { early: None };
+const FAILED: TurnOutcome = TurnOutcome::Failed { code: None };
+
+fn plan(text: &str) -> BackendEvent {
+    let step = PlanStep {
+        text: text.into(),
+        status: None,
+    };
+    BackendEvent::Plan(vec![step])
+}
+
+/// A transcript as lines.
+fn lines(transcript: &Transcript) -> Vec<String> {
+    let line = |entry: &Arc<TranscriptEntry>| {
+        let body = match &entry.content {
+            EntryContent::Said { speaker, text } => format!("{speaker:?}: {text}"),
+            EntryContent::Tool(tool) => {
+                let status = tool.status.as_ref().map(ToolStatus::as_str);
+                format!("tool {} {:?} {status:?}", tool.id, tool.title)
+            }
+            EntryContent::Plan(steps) => format!("plan {}", steps[0].text),
+            EntryContent::Ended {
+                outcome,
+                background,
+            } => match outcome {
+                TurnOutcome::Failed { .. } => format!("Failed {background}"),
+                outcome => format!("{outcome:?} {background}"),
+            },
+            EntryContent::Note(text) => format!("note {text}"),
+        };
+        format!("{} {body}", entry.id)
+    };
+    transcript.entries().map(line).collect()
+}
+
+/// Somebody who saw nothing but the changes.
+#[derive(Default)]
+struct Follower(Vec<TranscriptEntry>);
+
+impl Follower {
+    fn see(&mut self, change: &Change) {
+        match change {
+            Change::Clear => self.0.clear(),
+            Change::Put(entry) => match self.0.iter_mut().find(|it| it.id == entry.id) {
+                Some(known) => *known = (**entry).clone(),
+                None => self.0.push((**entry).clone()),
+            },
+            Change::Append { id, text: more } => {
+                let entry = self.0.iter_mut().find(|it| it.id == *id).unwrap();
+                let EntryContent::Said { text, .. } = &mut entry.content else {
+                    panic!("only what is said goes on");
+                };
+                text.push_str(more);
+            }
+            Change::Shorten { first } => self.0.retain(|it| it.id >= *first),
+            Change::Status(_) | Change::Requests(_) => {}
+        }
+    }
+}
+
+#[test]
+fn pieces_become_entries() {
+    let mut transcript = Transcript::new(TranscriptLimits::default());
+    let with_title = ToolCall {
+        title: Some("Read a.txt".into()),
+        ..tool("t1", "pending")
+    };
+    for event in [
+        said(Speaker::Other, "are you there?"),
+        said(Speaker::Me, "hello"),
+        said(Speaker::Me, "hello?"),
+        said(Speaker::Thought, "hm"),
+        said(Speaker::Thought, "m"),
+        said(Speaker::Agent, "Hi "),
+        said(Speaker::Agent, "there"),
+        plan("read"),
+        BackendEvent::Tool(with_title),
+        BackendEvent::Tool(tool("t2", "pending")),
+        asked("t2", "touch a.txt"),
+        asked("unknown", "touch b.txt"),
+        BackendEvent::Tool(tool("t1", "completed")),
+        plan("read, done"),
+        said(Speaker::Agent, "done"),
+        ended(COMPLETE, false),
+        plan("another"),
+        ended(TurnOutcome::Cancelled, false),
+        ended(FAILED, true),
+    ] {
+        transcript.apply(&event);
+    }
+    insta::assert_snapshot!(lines(&transcript).join("\n"), @r#"
+    1 Other: are you there?
+    2 Me: hello
+    3 Me: hello?
+    4 Thought: hmm
+    5 Agent: Hi there
+    6 plan read, done
+    7 tool t1 Some("Read a.txt") Some("completed")
+    8 tool t2 Some("touch a.txt") Some("pending")
+    9 Agent: done
+    10 plan another
+    11 Cancelled false
+    12 Failed true
+    "#);
+}
+
+#[test]
+fn a_new_connection_and_a_new_history_start_over() {
+    let mut transcript = Transcript::new(TranscriptLimits::default());
+    transcript.apply(&said(Speaker::Me, "before"));
+    let over = BackendEvent::StartOver {
+        events: vec![said(Speaker::Me, "one"), said(Speaker::Agent, "two")],
+        busy: false,
+        incomplete: true,
+    };
+    let changes = transcript.apply(&over);
+    assert_eq!(changes[0], Change::Clear);
+    assert_eq!(
+        lines(&transcript),
+        [
+            "2 note The oldest part of this conversation is not available.",
+            "3 Me: one",
+            "4 Agent: two"
+        ]
+    );
+    let connected = BackendEvent::Connected {
+        version: None,
+        workspace: HostPath {
+            path: "/w".into(),
+            line: None,
+        },
+    };
+    assert_eq!(transcript.apply(&connected), [Change::Clear]);
+    assert!(lines(&transcript).is_empty());
+}
+
+#[test]
+fn the_oldest_go_when_there_are_too_many_or_too_large() {
+    let limits = TranscriptLimits {
+        entries: 2,
+        ..TranscriptLimits::default()
+    };
+    let mut transcript = Transcript::new(limits);
+    for event in [
+        BackendEvent::Tool(tool("t", "pending")),
+        said(Speaker::Me, "a"),
+        said(Speaker::Agent, "b"),
+    ] {
+        transcript.apply(&event);
+    }
+    assert_eq!(lines(&transcript), ["2 Me: a", "3 Agent: b"]);
+    assert!(transcript.is_shortened());
+    // Its entry is gone, so it gets a new one.
+    transcript.apply(&BackendEvent::Tool(tool("t", "completed")));
+    assert_eq!(
+        lines(&transcript),
+        ["3 Agent: b", r#"4 tool t None Some("completed")"#]
+    );
+
+    let limits = TranscriptLimits {
+        bytes: 2000,
+        ..TranscriptLimits::default()
+    };
+    let mut transcript = Transcript::new(limits);
+    transcript.apply(&said(Speaker::Me, &"x".repeat(1500)));
+    transcript.apply(&said(Speaker::Agent, &"y".repeat(1500)));
+    assert_eq!(transcript.entries().count(), 1);
+    // One that is too large alone stays: it is what the person wants to read.
+    transcript.apply(&said(Speaker::Agent, &"z".repeat(1500)));
+    assert_eq!(transcript.entries().count(), 1);
+}
+
+proptest! {
+    /// Whoever follows the changes has the same entries as whoever looks, and no text is lost,
+    /// doubled or out of order.
+    #[test]
+    fn followers_see_what_is_there(
+        steps in prop::collection::vec((0..7u8, "[a-z]{0,12}"), 0..80),
+        entries in 1..20usize,
+        entry in 1..40usize,
+    ) {
+        let limits = TranscriptLimits { entries, entry, ..TranscriptLimits::default() };
+        let mut transcript = Transcript::new(limits);
+        let mut follower = Follower::default();
+        let mut spoken = String::new();
+        for (kind, text) in steps {
+            let event = match kind {
+                0 | 1 => said(Speaker::Agent, &text),
+                2 => said(Speaker::Me, &text),
+                3 => BackendEvent::Tool(tool(&text, "pending")),
+                4 => plan(&text),
+                5 => ended(FAILED, false),
+                _ => BackendEvent::Gap,
+            };
+            if let BackendEvent::Said { text, .. } = &event {
+                spoken.push_str(text);
+            }
+            for change in transcript.apply(&event) {
+                follower.see(&change);
+            }
+        }
+        let kept: Vec<TranscriptEntry> = transcript.entries().map(|entry| (**entry).clone()).collect();
+        prop_assert_eq!(&kept, &follower.0);
+        prop_assert!(kept.len() <= entries);
+        let said = |entry: &TranscriptEntry| match &entry.content {
+            EntryContent::Said { text, .. } => text.clone(),
+            _ => String::new(),
+        };
+        let kept: String = kept.iter().map(said).collect();
+        prop_assert!(spoken.ends_with(&kept));
+        prop_assert!(transcript.is_shortened() || kept == spoken);
+        let counted: usize = transcript.entries().map(|entry| size(&entry.content)).sum();
+        prop_assert_eq!(transcript.bytes, counted);
+    }
+}

@@ -1,0 +1,289 @@
+//! The owner with a backend that is no daemon: nothing of it depends on one.
+
+use conversation::backend::{BackendEvent, Choices, Edit, ListedSession};
+use conversation::names::OptionKind;
+use conversation::requests::{AgentRequest, RequestOption, RequestOptions};
+use conversation::tools::{HostPath, ToolCall};
+use conversation::view::{Choice, ConnectionState, EndReason, Speaker};
+use conversation::{Prompt, Target, TroubleKind};
+use workbench::{Agent, Decision};
+
+use crate::scene::{Machine, Talk};
+use testkit::scripted_backend::{Given, Script, scripted};
+
+fn connected() -> BackendEvent {
+    BackendEvent::Connected {
+        version: Some("1.0".into()),
+        workspace: HostPath {
+            path: "/w".into(),
+            line: None,
+        },
+    }
+}
+
+fn said(text: &str) -> BackendEvent {
+    BackendEvent::Said {
+        speaker: Speaker::Agent,
+        text: text.into(),
+    }
+}
+
+fn request(id: &str, title: &str, options: RequestOptions) -> AgentRequest {
+    AgentRequest {
+        id: id.into(),
+        title: title.into(),
+        tool: ToolCall::default(),
+        options,
+        questions: None,
+        background: false,
+        proposal: None,
+        votes: None,
+    }
+}
+
+/// The agent asks leave for one edit.
+fn asked(id: &str) -> BackendEvent {
+    let option = RequestOption {
+        id: "yes".into(),
+        title: "Yes".into(),
+        kind: Some(OptionKind::AllowOnce),
+    };
+    let edit = Edit {
+        path: "/w/a.txt".into(),
+        before: None,
+        after: "text\n".into(),
+    };
+    let options = [option].into_iter().collect();
+    BackendEvent::Asked {
+        request: Box::new(request(id, "Edit a.txt", options)),
+        edits: vec![edit],
+    }
+}
+
+/// A conversation that stands.
+async fn standing(machine: &Machine) -> (Talk, Script) {
+    let (backend, mut script) = scripted();
+    let talk = machine.talk(backend);
+    let conversation = talk.conversation.clone();
+    let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
+    let call = script.expect("connect Shared").await;
+    script.tell(connected());
+    script.tell(BackendEvent::CaughtUp);
+    call.give(Given::Session("s-1"));
+    connecting.await.unwrap().unwrap();
+    talk.is_live().await;
+    (talk, script)
+}
+
+#[tokio::test]
+async fn a_slow_call_holds_up_nothing() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let conversation = talk.conversation.clone();
+    let slow = tokio::spawn(async move { conversation.earlier().await });
+    let list = script.expect("list").await;
+    // Events come through, questions are answered, and so are other commands.
+    script.tell(said("Hello"));
+    talk.ends_with(&["Agent: Hello"]).await;
+    let conversation = talk.conversation.clone();
+    let quick = tokio::spawn(async move { conversation.set_mode("plan").await });
+    script.expect("mode plan").await.give(Given::Nothing);
+    quick.await.unwrap().unwrap();
+    assert!(!slow.is_finished());
+    let session = ListedSession {
+        id: "s-1".into(),
+        title: Some("Tea".into()),
+        updated_at: None,
+        busy: false,
+        current: true,
+    };
+    list.give(Given::Sessions(vec![session]));
+    let listed = slow.await.unwrap().unwrap();
+    assert_eq!(
+        (listed[0].key, listed[0].title.as_deref()),
+        (0, Some("Tea"))
+    );
+}
+
+#[tokio::test]
+async fn what_can_be_chosen_is_shown() {
+    let machine = Machine::new();
+    let (talk, script) = standing(&machine).await;
+    let choice = |id: &str| Choice {
+        id: id.into(),
+        name: id.to_uppercase(),
+    };
+    script.tell(BackendEvent::Choices(Choices {
+        models: Some(vec![choice("a"), choice("b")]),
+        model: Some("a".into()),
+        ..Choices::default()
+    }));
+    // What is left out stays.
+    script.tell(BackendEvent::Choices(Choices {
+        modes: Some(vec![choice("ask")]),
+        mode: Some("ask".into()),
+        ..Choices::default()
+    }));
+    let status = talk
+        .until("the modes", |state| {
+            let status = state.status();
+            (!status.modes.is_empty()).then(|| status.clone())
+        })
+        .await;
+    assert_eq!(
+        (status.models.len(), status.model.as_deref()),
+        (2, Some("a"))
+    );
+    assert_eq!(status.mode.as_deref(), Some("ask"));
+}
+
+#[tokio::test]
+async fn what_was_launched_is_connected_to_and_remembered() {
+    let machine = Machine::new();
+    let (backend, mut script) = scripted();
+    let talk = machine.talk(backend);
+    let conversation = talk.conversation.clone();
+    let launching = tokio::spawn(async move { conversation.launch().await });
+    let launch = script.expect("launch").await;
+    talk.is(ConnectionState::Starting).await;
+    launch.give(Given::Nothing);
+    let connect = script.expect("connect Shared").await;
+    talk.is(ConnectionState::Connecting).await;
+    script.tell(connected());
+    connect.give(Given::Session("s-1"));
+    launching.await.unwrap().unwrap();
+    assert!(talk.snapshot().await.status.managed);
+    assert_eq!(machine.remembered("conversation").as_deref(), Some("s-1"));
+    // It is remembered by a run that comes back, and by no other.
+    for (returning, remembered) in [(true, true), (false, false)] {
+        let conversation = talk.conversation.clone();
+        let closing = tokio::spawn(async move { conversation.close(returning).await });
+        script.expect("close").await.give(Given::Nothing);
+        closing.await.unwrap();
+        assert_eq!(machine.remembered("own-daemon").is_some(), remembered);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_is_replaced_only_if_nobody_chose_it() {
+    let machine = Machine::new();
+    machine.remember("conversation", "s-0");
+    let (backend, mut script) = scripted();
+    let talk = machine.talk(backend);
+    let conversation = talk.conversation.clone();
+    let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
+    let known = script.expect(r#"connect Known("s-0")"#).await;
+    known.fail(TroubleKind::NoSession);
+    let shared = script.expect("connect Shared").await;
+    shared.fail(TroubleKind::NoSession);
+    let error = connecting.await.unwrap().unwrap_err();
+    assert_eq!(error.kind, TroubleKind::NoSession);
+    talk.is(ConnectionState::Failed(error)).await;
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_is_brought_back_three_times() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    for _ in 0..3 {
+        script.tell(BackendEvent::Disconnected(EndReason::Died));
+        let connect = script.expect(r#"connect Known("s-1")"#).await;
+        script.tell(connected());
+        script.tell(BackendEvent::CaughtUp);
+        connect.give(Given::Session("s-1"));
+        talk.is_live().await;
+    }
+    script.tell(BackendEvent::Disconnected(EndReason::Died));
+    talk.is(ConnectionState::Lost(EndReason::Died)).await;
+    // The next call is the person's.
+    let conversation = talk.conversation.clone();
+    let cancelling = tokio::spawn(async move { conversation.cancel().await });
+    script.expect("cancel").await.give(Given::Nothing);
+    cancelling.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_verdict_of_the_review_reaches_the_agent() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    for (id, decision, call) in [
+        ("r-1", Decision::Accept, r#"answer r-1 Option("yes")"#),
+        ("r-2", Decision::Reject, "answer r-2 Decline"),
+    ] {
+        script.tell(asked(id));
+        let request = talk
+            .until("the request", |state| state.requests().first().cloned())
+            .await;
+        let proposal = machine.companion.proposals().await.remove(0);
+        assert_eq!(request.proposal, Some(proposal.id.get()));
+        assert_eq!(proposal.agent, Agent::Gemini);
+        let decided =
+            (machine.companion.desk).ask(move |state| state.decide(proposal.id, decision));
+        decided.await.unwrap().unwrap();
+        script.expect(call).await.give(Given::Counted(true));
+        script.tell(BackendEvent::Closed {
+            request: id.into(),
+            by_me: true,
+        });
+        talk.until("its end", |state| state.requests().is_empty().then_some(()))
+            .await;
+    }
+    // Asked again after a reconnect, it is the same proposal.
+    script.tell(asked("r-3"));
+    script.tell(asked("r-3"));
+    script.tell(said("asked twice"));
+    talk.ends_with(&["Agent: asked twice"]).await;
+    assert_eq!(machine.companion.proposals().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_backend_that_has_nothing_more_to_tell_can_still_be_called() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    script.fall_silent();
+    let conversation = talk.conversation.clone();
+    let prompt = Prompt {
+        text: "hello".into(),
+        ..Prompt::default()
+    };
+    let saying = tokio::spawn(async move { conversation.prompt(prompt).await });
+    let call = script.expect(r#"prompt [Text("hello")]"#).await;
+    call.give(Given::Nothing);
+    saying.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn the_owner_ends_with_the_last_handle() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let another = talk.conversation.clone();
+    drop(talk);
+    assert!(another.ask(|_| ()).await.is_ok());
+    drop(another);
+    script.is_dropped().await;
+}
+
+/// Whoever takes a snapshot and the number of the last change in one question misses and doubles
+/// nothing, however fast things change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_snapshot_and_its_number_belong_together() {
+    let machine = Machine::new();
+    let (talk, script) = standing(&machine).await;
+    let telling = tokio::spawn(async move {
+        for number in 0..500 {
+            script.tell(said(&format!("{number} ")));
+            if number % 7 == 0 {
+                script.tell(asked(&format!("r-{}", number % 3)));
+            }
+            tokio::task::yield_now().await;
+        }
+        script
+    });
+    for _ in 0..50 {
+        let count = talk.counter();
+        let look = (talk.conversation).ask(move |state| (state.snapshot(), count()));
+        let (snapshot, changes) = look.await.unwrap();
+        assert_eq!(talk.replayed(changes), snapshot);
+    }
+    telling.await.unwrap();
+}

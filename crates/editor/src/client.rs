@@ -1,0 +1,250 @@
+//! An editor after `initialize`: what it has open, what it is shown, what it was told.
+
+use companion::desk::{AgentSession, DraftQuery, DraftSource};
+use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use workbench::Decision;
+
+use crate::conversation::ConversationBridge;
+use crate::documents::Documents;
+use crate::handshake::{EditorService, Handshake};
+use crate::message::{log, report, tell};
+use crate::requests::{PendingRequests, Purpose};
+use crate::reviews::{Abilities, Reviews};
+use crate::rpc::{self, Outgoing, Params, ResponseError};
+use crate::session::Response;
+use crate::to_wire;
+use crate::wire::{self, method};
+
+/// What an editor is told of.
+const INTEREST: Interest = Interest::of(&[Topic::Review, Topic::Counts]);
+
+/// An editor after `initialize`.
+pub(crate) struct LspClient {
+    pub(crate) front: Front,
+    /// There from `initialized` on: only then may we ask the editor something.
+    pub(crate) feed: Option<Reader>,
+    pub(crate) abilities: Abilities,
+    pub(crate) documents: Documents,
+    pub(crate) reviews: Reviews,
+    pub(crate) requests: PendingRequests,
+    pub(crate) conversation: ConversationBridge,
+    /// Where the desk asks for the text of a proposal that the editor shows.
+    pub(crate) draft_source: DraftSource,
+    pub(crate) draft_queries: mpsc::Receiver<DraftQuery>,
+    /// What `outrigger/ready` says.
+    ready: Value,
+    agents: Vec<AgentSession>,
+    counts: Counts,
+    /// The status that the editor was told last.
+    told: Option<wire::Status>,
+}
+
+impl LspClient {
+    pub(crate) fn new(service: EditorService, handshake: &Handshake) -> LspClient {
+        let (draft_source, draft_queries) = mpsc::channel(64);
+        LspClient {
+            ready: json!({ "port": service.port, "environment": service.environment }),
+            front: service.front,
+            feed: None,
+            abilities: handshake.abilities,
+            documents: Documents::new(handshake.encoding, service.folders),
+            reviews: Reviews::new(&service.private_folder),
+            requests: PendingRequests::default(),
+            conversation: ConversationBridge::default(),
+            draft_source,
+            draft_queries,
+            agents: Vec::new(),
+            counts: Counts::default(),
+            told: None,
+        }
+    }
+
+    pub(crate) async fn request(
+        &mut self,
+        name: &str,
+        params: &Params,
+        after: &mut Vec<Outgoing>,
+    ) -> Response {
+        match name {
+            "textDocument/codeAction" => self.code_actions(params).await,
+            "textDocument/documentHighlight" | "textDocument/hover" => {
+                self.note_position(params).await;
+                Ok(Value::Null)
+            }
+            "workspace/executeCommand" => self.execute(params, after).await,
+            method::PROPOSAL_LIST => self.list_proposals().await,
+            method::PROPOSAL_VERDICT => self.decide_as_told(params).await,
+            method::STATUS => self.status().await,
+            method::PAUSE => self.pause(params).await,
+            _ => Err(no_method(name)),
+        }
+    }
+
+    pub(crate) async fn notification(&mut self, name: &str, params: &Params) -> Vec<Outgoing> {
+        match name {
+            "initialized" => self.initialized().await,
+            method::PROPOSAL_VERDICT => report(self.decide_as_told(params).await),
+            method::PROPOSAL_UPDATE => {
+                self.update_draft(params).await;
+                Vec::new()
+            }
+            method::PAUSE => report(self.pause(params).await),
+            "textDocument/didSave" => self.saved(params).await,
+            "workspace/didChangeWorkspaceFolders" => {
+                self.folders_changed(params).await;
+                Vec::new()
+            }
+            _ => {
+                self.document_notification(name, params).await;
+                Vec::new()
+            }
+        }
+    }
+
+    /// The editor answered a request of ours.
+    pub(crate) async fn answered(
+        &mut self,
+        number: u64,
+        outcome: Result<Value, Value>,
+    ) -> Vec<Outgoing> {
+        let Some(purpose) = self.requests.answered(number) else {
+            return Vec::new();
+        };
+        match (purpose, outcome) {
+            (Purpose::OpenProposal(id), outcome) => {
+                self.reviews.opened(id, outcome);
+                Vec::new()
+            }
+            (Purpose::CloseProposal(Some(asker)), Ok(value)) => {
+                let closed: wire::Closed = serde_json::from_value(value).unwrap_or_default();
+                if let Some(text) = closed.text {
+                    // The agent may have given up waiting.
+                    let _ = asker.send(text);
+                }
+                Vec::new()
+            }
+            (Purpose::DecideProposal(id), Ok(value)) => match button(&value) {
+                Some(wire::ACCEPT_BUTTON) => report(self.accept_sheet(id).await),
+                Some(wire::REJECT_BUTTON) => report(self.decide(id, Decision::Reject).await),
+                _ => Vec::new(),
+            },
+            // Kate 22.12 has no questions with buttons.
+            (Purpose::DecideProposal(id), Err(_)) => {
+                let sheet = self.reviews.sheet_of(id);
+                let message = sheet.map(|sheet| {
+                    format!(
+                        "The proposal is in {}. Decide in the page (`outrigger url`), \
+                         with `outrigger accept {id}`, or in the agent's terminal.",
+                        sheet.path().display()
+                    )
+                });
+                message.map(|message| tell(&message)).into_iter().collect()
+            }
+            (Purpose::AnswerRequest { request, options }, Ok(value)) => {
+                let chosen = button(&value)
+                    .and_then(|title| options.into_iter().find(|(shown, _)| shown == title));
+                if let Some((_, option)) = chosen {
+                    self.choose_option(request, option);
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// From here on we may ask the editor something: first of all to show what is pending.
+    async fn initialized(&mut self) -> Vec<Outgoing> {
+        let mut out = Vec::new();
+        // The environment holds tokens. A client without a plugin has no use for them and might
+        // write them to its log.
+        if self.abilities.plugin {
+            out.push(Outgoing::notification(method::READY, &self.ready));
+        } else {
+            self.follow_conversation_requests();
+        }
+        let mut feed = self.front.read(INTEREST, None);
+        let first = feed.next().await;
+        self.feed = Some(feed);
+        out.append(&mut self.follow(first).await);
+        out
+    }
+
+    /// Takes in what the feed says.
+    pub(crate) async fn follow(&mut self, item: Result<Item, FrontError>) -> Vec<Outgoing> {
+        let Ok(item) = item else {
+            // The companion is about to end, and says no more.
+            self.feed = None;
+            return Vec::new();
+        };
+        let mut out = Vec::new();
+        match item {
+            Item::Snapshot(snapshot) => {
+                let overview = snapshot.overview;
+                self.counts = overview.counts();
+                self.agents = overview.agents;
+                out.append(&mut self.show_exactly(overview.proposals).await);
+            }
+            Item::Change(change) => match &change.change {
+                Change::Opened(summary) => {
+                    out.push(log(&format!("proposal {} is pending", summary.id)));
+                    out.append(&mut self.show(summary.id).await);
+                }
+                Change::Closed(id, outcome) => {
+                    out.push(log(&format!("proposal {id} was {outcome}")));
+                    out.append(&mut self.close(*id));
+                }
+                Change::Agents(agents) => self.agents.clone_from(agents),
+                Change::Counts(counts) => self.counts = *counts,
+                Change::Drafted(_)
+                | Change::Shared(_)
+                | Change::Logged(_)
+                | Change::Conversation(_) => {}
+            },
+        }
+        out.append(&mut self.tell_status());
+        out
+    }
+
+    /// Tells the editor its status, if it is not what it was told last.
+    fn tell_status(&mut self) -> Vec<Outgoing> {
+        let status = to_wire::status(&self.agents, self.counts);
+        let mut out = Vec::new();
+        if let Some(told) = &self.told {
+            if *told == status {
+                return out;
+            }
+            if told.agents != status.agents {
+                out.push(log(&format!("agents: {}", status.agents_in_words())));
+            }
+        }
+        if self.abilities.plugin {
+            out.push(Outgoing::notification(method::STATUS, &status));
+        }
+        self.told = Some(status);
+        out
+    }
+
+    async fn status(&self) -> Response {
+        let overview = self.front.overview().await.map_err(to_wire::error)?;
+        let status = to_wire::status(&overview.agents, overview.counts());
+        Ok(json!(status))
+    }
+
+    async fn pause(&self, params: &Params) -> Response {
+        let wire::Pause { paused } = params.parse()?;
+        let done = self.front.set_paused(paused).await;
+        done.map(|()| Value::Null).map_err(to_wire::error)
+    }
+}
+
+/// The title of the button that the person chose.
+fn button(answer: &Value) -> Option<&str> {
+    answer.get("title").and_then(Value::as_str)
+}
+
+pub(crate) fn no_method(name: &str) -> ResponseError {
+    let message = format!("there is no method {name:?}");
+    ResponseError::new(rpc::METHOD_NOT_FOUND, message)
+}

@@ -1,0 +1,58 @@
+//! What the front says, in the words of the protocol.
+
+use companion::desk::AgentSession;
+use front::{Counts, FrontError};
+use workbench::Proposal;
+
+use crate::rpc::{self, ResponseError};
+use crate::{uri, wire};
+
+/// A proposal as plugins see it. It may have to compare the texts, which takes a while for large
+/// ones.
+pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
+    let hunks = proposal.texts.review().hunks().iter();
+    wire::Proposal {
+        id: proposal.id.get(),
+        path: proposal.path.clone(),
+        uri: uri::from_path(proposal.path.as_ref()),
+        agent: proposal.agent.to_string(),
+        session: proposal.session.to_string(),
+        original: proposal.texts.original.text().map(str::to_owned),
+        proposed: proposal.current().to_owned(),
+        hunks: hunks.map(::wire::Hunk::from).collect(),
+        dirty,
+        editable: proposal.traits.takes_edited_text,
+    }
+}
+
+/// Who is connected and what is pending.
+pub(crate) fn status(agents: &[AgentSession], counts: Counts) -> wire::Status {
+    let agents = agents.iter().map(|session| wire::ConnectedAgent {
+        name: session.agent.to_string(),
+        version: session.client.version.clone(),
+        connected: session.streaming,
+    });
+    wire::Status {
+        agents: agents.collect(),
+        pending: counts.pending,
+        held_back: counts.held_back.total(),
+        paused: counts.paused,
+    }
+}
+
+/// Why a request failed.
+pub(crate) fn error(error: FrontError) -> ResponseError {
+    let message = match error {
+        FrontError::Conversation(trouble) => match trouble.hint {
+            Some(hint) => format!("{}; {hint}", trouble.why),
+            None => trouble.why,
+        },
+        FrontError::NoConversation => {
+            "conversations with a daemon are switched off; switch on the option `daemon` of the \
+             editor's plugin, or set `enabled = true` in the table [daemon] of the configuration"
+                .into()
+        }
+        other => other.to_string(),
+    };
+    ResponseError::new(rpc::REQUEST_FAILED, message)
+}

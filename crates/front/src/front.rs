@@ -1,0 +1,132 @@
+//! The handle that everybody who shows something to the person holds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use companion::desk::{Desk, LogEntry};
+use conversation::Conversation;
+
+use crate::change::Change;
+use crate::error::FrontError;
+use crate::feed::{Feed, Interest};
+use crate::pump::Pump;
+use crate::reader::Reader;
+use crate::service::ServiceCommands;
+use crate::snapshot::{Overview, Shared, Snapshot};
+
+/// Takes the changes of a conversation, in order.
+pub type PublishChange = Box<dyn FnMut(conversation::Change) + Send>;
+
+/// The person's side of the companion of some folders. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Front(pub(crate) Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) desk: Desk,
+    pub(crate) service: ServiceCommands,
+    pub(crate) feed: Arc<Feed>,
+    conversation: Option<Conversation>,
+}
+
+impl Front {
+    /// Begins to follow what happens. Needs a running tokio runtime; its task ends with the last
+    /// handle, or with the desk.
+    ///
+    /// `start_conversation` gets the function that takes the conversation's changes, and starts one
+    /// if conversations are switched on.
+    pub fn start(
+        desk: Desk,
+        service: ServiceCommands,
+        start_conversation: impl FnOnce(PublishChange) -> Option<Conversation>,
+    ) -> Result<Front, FrontError> {
+        let events = desk.events()?;
+        let feed = Arc::new(Feed::new());
+        let sink = feed.clone();
+        let publish = Box::new(move |change| sink.push(Change::Conversation(change)));
+        let front = Front(Arc::new(Inner {
+            desk,
+            service,
+            feed,
+            conversation: start_conversation(publish),
+        }));
+        tokio::spawn(Pump::new(&front, events).run());
+        Ok(front)
+    }
+
+    /// The conversation.
+    pub fn conversation(&self) -> Result<&Conversation, FrontError> {
+        let conversation = self.0.conversation.as_ref();
+        conversation.ok_or(FrontError::NoConversation)
+    }
+
+    /// The folders that are served.
+    pub async fn folders(&self) -> Result<Vec<PathBuf>, FrontError> {
+        let folders = self.0.desk.ask(|state| state.workbench().roots().to_vec());
+        Ok(folders.await?)
+    }
+
+    /// The situation at this moment.
+    pub async fn overview(&self) -> Result<Overview, FrontError> {
+        Ok(self.look().await?.0)
+    }
+
+    /// Everything at this moment. Changes with a larger number may repeat what it says, but nothing
+    /// is left out between the two.
+    pub async fn snapshot(&self) -> Result<Snapshot, FrontError> {
+        // Whoever asks will probably read on from there.
+        self.0.feed.expect_reader();
+        self.take_snapshot().await
+    }
+
+    pub(crate) async fn take_snapshot(&self) -> Result<Snapshot, FrontError> {
+        self.0.feed.snapshot_begins();
+        let (number, conversation) = self.conversation_snapshot().await?;
+        let (overview, log) = self.look().await?;
+        Ok(Snapshot {
+            number,
+            overview,
+            log,
+            conversation,
+        })
+    }
+
+    /// Reads the feed, from the change after `seen` on, or from a snapshot.
+    pub fn read(&self, interest: Interest, seen: Option<u64>) -> Reader {
+        Reader::new(self.clone(), interest, seen)
+    }
+
+    /// The conversation, and the number of the last change that is contained in it.
+    async fn conversation_snapshot(
+        &self,
+    ) -> Result<(u64, Option<conversation::Snapshot>), FrontError> {
+        let feed = self.0.feed.clone();
+        let Some(conversation) = &self.0.conversation else {
+            return Ok((feed.newest(), None));
+        };
+        // On the owner's task, where no change can be published in between: unlike the others,
+        // changes of a conversation must not be heard twice. The rest is asked for after this, so it
+        // contains everything up to the same number.
+        let look = conversation.ask(move |state| (feed.newest(), Some(state.snapshot())));
+        Ok(look.await?)
+    }
+
+    async fn look(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
+        let problems = self.problems().await?;
+        let looked = self.0.desk.ask(|state| {
+            let overview = Overview {
+                folders: state.workbench().roots().to_vec(),
+                agents: state.sessions(),
+                proposals: state.proposals().cloned().collect(),
+                shared: Shared::of(state),
+                problems,
+            };
+            let log = state.log().entries().cloned().collect();
+            (overview, log, state.receipt())
+        });
+        let (overview, log, receipt) = looked.await?;
+        // What the person has seen is still there after a crash.
+        receipt.written().await;
+        Ok((overview, log))
+    }
+}

@@ -1,0 +1,97 @@
+//! What agents want to change: looked at, edited, decided.
+
+use companion::desk::{Dispatched, DraftSource};
+use workbench::{Decision, Hunk, Proposal, ProposalId, Refusal, Review};
+
+use crate::error::FrontError;
+use crate::front::Front;
+
+impl Front {
+    /// What waits for a decision, oldest first.
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, FrontError> {
+        let listed = self.0.desk.ask(|state| {
+            let proposals: Vec<_> = state.proposals().cloned().collect();
+            (proposals, state.receipt())
+        });
+        let (proposals, receipt) = listed.await?;
+        // What the person has seen is still there after a crash.
+        receipt.written().await;
+        Ok(proposals)
+    }
+
+    /// One that waits for a decision.
+    pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, FrontError> {
+        let found = self
+            .0
+            .desk
+            .ask(move |state| (state.proposal(id).cloned(), state.receipt()));
+        let (found, receipt) = found.await?;
+        let proposal = found.ok_or(Refusal::Unknown(id))?;
+        receipt.written().await;
+        Ok(proposal)
+    }
+
+    /// Takes what the person has made of a proposal so far, so that an agent that takes it back gets
+    /// that text, and everybody else shows it.
+    pub async fn set_draft(&self, id: ProposalId, text: String) -> Result<(), FrontError> {
+        let drafted = self.0.desk.ask(move |state| state.set_draft(id, text));
+        Ok(drafted.await??)
+    }
+
+    /// From now on `source` knows the text of a proposal better than the last draft says.
+    pub async fn set_draft_source(
+        &self,
+        id: ProposalId,
+        source: DraftSource,
+    ) -> Result<(), FrontError> {
+        let set = self
+            .0
+            .desk
+            .ask(move |state| state.set_draft_source(id, source));
+        Ok(set.await?)
+    }
+
+    /// The person decided. Returns when the decision would survive a crash.
+    pub async fn decide(
+        &self,
+        id: ProposalId,
+        decision: Decision,
+    ) -> Result<Dispatched, FrontError> {
+        let decision = match decision {
+            // To put the text together takes a while for large ones, so not at the desk.
+            Decision::AcceptHunks(hunks) => {
+                let texts = self.proposal(id).await?.texts;
+                let text = off_thread(move || texts.merge(&hunks)).await?;
+                Decision::AcceptText(text.map_err(Refusal::from)?)
+            }
+            other => other,
+        };
+        let decided = self
+            .0
+            .desk
+            .ask(move |state| (state.decide(id, decision), state.receipt()));
+        let (decided, receipt) = decided.await?;
+        let decided = decided?;
+        receipt.written().await;
+        Ok(decided)
+    }
+}
+
+/// Where a text that stands instead of the proposed one differs from the original. It takes a while
+/// for large texts.
+pub fn hunks(proposal: &Proposal, text: &str) -> Vec<Hunk> {
+    let texts = &proposal.texts;
+    if text == texts.proposed {
+        return texts.review().hunks().to_vec();
+    }
+    let original = texts.original.text().unwrap_or_default();
+    Review::of(original, text).hunks().to_vec()
+}
+
+/// Runs work that takes long for large texts away from the threads that serve peers.
+pub async fn off_thread<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, FrontError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| FrontError::Gone)
+}

@@ -1,0 +1,69 @@
+//! Which crate may know what, as far as its dependencies tell.
+
+/// What a crate depends on in the program, by name. Tests may use more.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let sections = manifest.split("\n[");
+    let normal = sections.filter(|section| {
+        let name = section.lines().next().unwrap_or_default();
+        name.ends_with("dependencies]") && !name.contains("dev-")
+    });
+    let lines = normal.flat_map(|section| section.lines().skip(1));
+    let names = lines.filter_map(|line| line.split([' ', '.', '=']).next());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn wire_formats_and_transports_stay_at_the_edge() {
+    const WIRE: [&str; 7] = [
+        "serde",
+        "serde_json",
+        "axum",
+        "hyper",
+        "hyper-util",
+        "wire",
+        "web",
+    ];
+    const PERSON: [&str; 4] = ["front", "web", "editor", "wire"];
+    for (name, manifest, absent) in [
+        (
+            "workbench",
+            include_str!("../../workbench/Cargo.toml"),
+            &WIRE[..],
+        ),
+        ("text", include_str!("../../text/Cargo.toml"), &WIRE),
+        ("front", include_str!("../Cargo.toml"), &WIRE),
+        (
+            "companion",
+            include_str!("../../companion/Cargo.toml"),
+            &PERSON,
+        ),
+        ("daemon", include_str!("../../daemon/Cargo.toml"), &PERSON),
+        (
+            "conversation",
+            include_str!("../../conversation/Cargo.toml"),
+            &PERSON,
+        ),
+        ("editor", include_str!("../../editor/Cargo.toml"), &["web"]),
+        ("web", include_str!("../../web/Cargo.toml"), &["editor"]),
+    ] {
+        let known = dependencies(manifest);
+        for other in absent {
+            assert!(!known.contains(other), "{name} must not know {other}");
+        }
+    }
+}
+
+#[test]
+fn dependencies_are_read() {
+    let known = dependencies(include_str!("../Cargo.toml"));
+    assert!(known.contains(&"companion") && known.contains(&"tokio"));
+    assert!(!known.contains(&"testkit"), "only tests use it");
+}
+
+#[test]
+fn the_core_does_no_io_and_waits_for_nothing() {
+    let known = dependencies(include_str!("../../workbench/Cargo.toml"));
+    for other in ["tokio", "rustix", "getrandom", "tempfile", "private"] {
+        assert!(!known.contains(&other), "workbench must not know {other}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What a companion is started with, whether from the command line or by an editor.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use companion::registry::Registry;
+
+use crate::args::GlobalArgs;
+use crate::config::{Config, DaemonTarget, Layer, Sources};
+use crate::failure::Failure;
+use crate::folders;
+
+/// What a service is started with.
+pub(crate) struct ServiceOptions {
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) config: Config,
+    /// The daemon to hold conversations with, if that is switched on.
+    pub(crate) daemon: Option<DaemonTarget>,
+    pub(crate) registry: Registry,
+    /// The folder where this user's programs keep their state.
+    pub(crate) state: PathBuf,
+    /// The companion ends with this process.
+    pub(crate) parent: Option<u32>,
+    /// Whether the process may become a new program to restart.
+    pub(crate) restartable: bool,
+    /// The listening socket of the run that this one continues.
+    pub(crate) socket: Option<TcpListener>,
+}
+
+impl ServiceOptions {
+    /// The options for `dirs`, or for the current folder if there are none. `start` is what the
+    /// command line or the editor says.
+    pub(crate) fn load(
+        global: &GlobalArgs,
+        dirs: &[PathBuf],
+        start: Layer,
+    ) -> Result<ServiceOptions, Failure> {
+        let roots = folders::roots(global, dirs)?;
+        let config = load_config(&roots, start)?;
+        Ok(ServiceOptions {
+            daemon: config.daemon.enabled_target()?,
+            roots,
+            config,
+            registry: folders::registry(global)?,
+            state: folders::state(global)?,
+            parent: None,
+            restartable: true,
+            socket: None,
+        })
+    }
+}
+
+/// The configuration of this process for `roots`.
+pub(crate) fn load_config(roots: &[PathBuf], start: Layer) -> Result<Config, Failure> {
+    Config::load(Sources {
+        start,
+        variable: &|name| std::env::var(name).ok(),
+        user_file: folders::config_file().as_deref(),
+        roots,
+    })
+}

@@ -1,0 +1,115 @@
+//! How requests are read, and how they are answered when something is wrong.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use companion::gate::Denied;
+use front::FrontError;
+use workbench::Refusal;
+
+use crate::wire;
+
+/// What a route answers.
+pub(crate) type ApiResult<T> = Result<Json<T>, ApiError>;
+
+/// Why a request fails, as the API says it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApiError {
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0}")]
+    Invalid(String),
+    #[error(
+        "missing or wrong secret; it stands in the companion's record, which only its user can read"
+    )]
+    Unauthorized,
+    #[error("this link was used or is too old; run `outrigger url` for a fresh one")]
+    UsedLink,
+    #[error("{0}")]
+    Forbidden(Denied),
+    #[error("pages may not do this; use the command line")]
+    NotForPages,
+    #[error("the system gives no random numbers: {0}")]
+    NoRandomness(#[from] getrandom::Error),
+    #[error(
+        "the conversation with a daemon is switched off; start outrigger with --daemon, or set `enabled = true` in the table [daemon] of its configuration"
+    )]
+    NoConversation,
+    #[error(transparent)]
+    Front(FrontError),
+}
+
+impl From<FrontError> for ApiError {
+    fn from(error: FrontError) -> ApiError {
+        match error {
+            FrontError::NoConversation => ApiError::NoConversation,
+            other => ApiError::Front(other),
+        }
+    }
+}
+
+impl ApiError {
+    /// The status, and the kind of failure for programs.
+    fn kind(&self) -> (StatusCode, &'static str) {
+        const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "not_found");
+        const REFUSED: (StatusCode, &str) = (StatusCode::CONFLICT, "refused");
+        const INVALID: (StatusCode, &str) = (StatusCode::UNPROCESSABLE_ENTITY, "invalid");
+        const UNAVAILABLE: (StatusCode, &str) = (StatusCode::SERVICE_UNAVAILABLE, "unavailable");
+        match self {
+            ApiError::Refused(_) | ApiError::NoConversation => REFUSED,
+            ApiError::Invalid(_) => INVALID,
+            ApiError::Unauthorized | ApiError::UsedLink => {
+                (StatusCode::UNAUTHORIZED, "unauthorized")
+            }
+            ApiError::Forbidden(_) | ApiError::NotForPages => (StatusCode::FORBIDDEN, "forbidden"),
+            ApiError::NoRandomness(_) => UNAVAILABLE,
+            ApiError::Front(error) => match error {
+                FrontError::Refused(Refusal::Unknown(_)) | FrontError::NoSuchFile { .. } => {
+                    NOT_FOUND
+                }
+                FrontError::Refused(Refusal::UnknownHunk(_))
+                | FrontError::RelativePath(_)
+                | FrontError::NotAFile(_) => INVALID,
+                FrontError::Refused(_)
+                | FrontError::Conversation(_)
+                | FrontError::NoConversation => REFUSED,
+                FrontError::Gone => UNAVAILABLE,
+            },
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, kind) = self.kind();
+        let problem = wire::Problem {
+            kind: kind.into(),
+            message: self.to_string(),
+            hint: match self {
+                ApiError::Front(FrontError::Conversation(trouble)) => trouble.hint,
+                _ => None,
+            },
+        };
+        (status, Json(problem)).into_response()
+    }
+}
+
+/// A JSON body whose mistakes are told like every other failure.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T, S> FromRequest<S> for Body<T>
+where
+    Json<T>: FromRequest<S, Rejection = JsonRejection>,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        match Json::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Body(value)),
+            Err(rejection) => Err(ApiError::Invalid(rejection.body_text())),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What the front says, in the words of the API.
+
+use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
+use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot};
+use workbench::{OpenFile, Proposal};
+
+use crate::routes::Api;
+use crate::wire;
+
+/// Everything at once. It may have to compare texts, which takes a while for large ones.
+pub(crate) fn live(api: &Api, snapshot: &Snapshot) -> wire::Live {
+    let overview = &snapshot.overview;
+    wire::Live {
+        instance: api.instance.clone(),
+        number: snapshot.number,
+        status: status(api, overview),
+        proposals: overview.proposals.iter().map(proposal).collect(),
+        context: context(&overview.shared),
+        log: snapshot.log.iter().map(log_entry).collect(),
+        hints: wire::Hints {
+            commands: commands(api, overview),
+            problems: overview.problems.clone(),
+        },
+        conversation: snapshot
+            .conversation
+            .clone()
+            .map(::wire::conversation::Snapshot),
+    }
+}
+
+/// The situation in short.
+pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
+    let shared = &overview.shared;
+    wire::Status {
+        pid: std::process::id(),
+        port: api.port,
+        version: env!("CARGO_PKG_VERSION").into(),
+        editor: api.editor.clone(),
+        roots: overview.folders.clone(),
+        proposals: overview.proposals.len(),
+        files: shared.context.files.iter().map(file).collect(),
+        held_back: wire::HeldBack {
+            total: shared.held_back.total(),
+            secret: shared.held_back.secret,
+            ignored: shared.held_back.ignored,
+            outside: shared.held_back.outside,
+        },
+        sessions: sessions(&overview.agents),
+        problems: overview.problems.clone(),
+    }
+}
+
+/// What to type to get each agent here, whatever its version.
+fn commands(api: &Api, overview: &Overview) -> Vec<wire::Hint> {
+    let Some(folder) = overview.folders.first() else {
+        return Vec::new();
+    };
+    let folder = text::shell::word(folder);
+    let hints = api.agents.iter().map(|agent| wire::Hint {
+        agent: agent.slug().to_owned(),
+        command: format!("cd {folder} && outrigger run -- {}", agent.slug()),
+    });
+    hints.collect()
+}
+
+fn file(file: &OpenFile) -> wire::File {
+    let active = file.active.as_ref();
+    let cursor = active.and_then(|active| active.cursor);
+    wire::File {
+        path: file.path.clone(),
+        active: active.is_some(),
+        line: cursor.map(|cursor| cursor.line),
+        column: cursor.map(|cursor| cursor.character),
+        selected: active.and_then(|active| Some(active.selection.as_ref()?.chars().count())),
+    }
+}
+
+/// A proposal in a list. It may have to compare the texts, which takes a while for large ones.
+pub(crate) fn proposal(proposal: &Proposal) -> wire::Proposal {
+    summary(&ProposalSummary::of(proposal))
+}
+
+/// A proposal in a list.
+pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
+    wire::Proposal {
+        id: summary.id.get(),
+        path: summary.path.clone(),
+        agent: summary.agent.slug().into(),
+        session: summary.session.to_string(),
+        opened_at: summary.opened_at,
+        new_file: summary.new_file,
+        hunks: summary.hunks,
+        editable: summary.editable,
+        terminal_only: summary.terminal_only.clone(),
+    }
+}
+
+/// A proposal with everything in it. It may have to compare the texts, which takes a while for
+/// large ones.
+pub(crate) fn detail(of: &Proposal) -> wire::Detail {
+    let texts = &of.texts;
+    let draft = of.draft.as_deref();
+    wire::Detail {
+        proposal: proposal(of),
+        diff: texts.unified(&of.path),
+        original: texts.original.text().map(str::to_owned),
+        proposed: texts.proposed.clone(),
+        hunks_at: hunks(texts.review().hunks()),
+        current: draft.map(str::to_owned),
+        current_hunks_at: draft.map(|draft| hunks(&front::hunks(of, draft))),
+    }
+}
+
+/// Where the hunks are.
+pub(crate) fn hunks(hunks: &[workbench::Hunk]) -> Vec<wire::Hunk> {
+    hunks.iter().map(wire::Hunk::from).collect()
+}
+
+/// The connected agents.
+pub(crate) fn sessions(sessions: &[AgentSession]) -> Vec<wire::Session> {
+    let sessions = sessions.iter().map(|session| wire::Session {
+        id: session.id.to_string(),
+        agent: session.agent.slug().into(),
+        client: wire::Client {
+            name: session.client.name.clone(),
+            version: session.client.version.clone(),
+        },
+        since: session.opened_at,
+        streaming: session.streaming,
+        undelivered: session.undelivered,
+    });
+    sessions.collect()
+}
+
+/// What agents see and what they do not.
+pub(crate) fn context(shared: &Shared) -> wire::Context {
+    wire::Context {
+        paused: shared.paused,
+        files: shared.context.files.iter().map(seen_file).collect(),
+        held_back: shared.held_back_files.iter().map(held_back_file).collect(),
+        bytes: shared.bytes,
+        at: shared.since,
+    }
+}
+
+fn seen_file(file: &OpenFile) -> wire::SeenFile {
+    let active = file.active.as_ref();
+    let cursor = active.and_then(|active| active.cursor);
+    wire::SeenFile {
+        path: file.path.to_string_lossy().into_owned(),
+        active: active.is_some(),
+        line: cursor.map(|cursor| cursor.line),
+        column: cursor.map(|cursor| cursor.character),
+        selection: active.and_then(|active| active.selection.clone()),
+    }
+}
+
+fn held_back_file(file: &HeldBackFile) -> wire::HeldBackFile {
+    wire::HeldBackFile {
+        path: file.path.to_string_lossy().into_owned(),
+        reason: file.reason.to_string(),
+    }
+}
+
+/// Something that happened.
+pub(crate) fn log_entry(entry: &LogEntry) -> wire::LogEntry {
+    let about = |kind: &str| wire::LogEntry {
+        number: entry.number,
+        at: entry.at,
+        kind: kind.to_owned(),
+        ..wire::LogEntry::default()
+    };
+    let session = |kind: &str, peer: &SessionRef| wire::LogEntry {
+        agent: Some(peer.agent.slug().to_owned()),
+        session: Some(peer.session.to_string()),
+        ..about(kind)
+    };
+    let subject = |kind: &str, subject: &ProposalRef| wire::LogEntry {
+        proposal: Some(subject.proposal.get()),
+        path: Some(subject.path.to_string()),
+        ..session(kind, &subject.peer)
+    };
+    match &entry.what {
+        LogEvent::Connected(who) => session("connected", who),
+        LogEvent::Disconnected(who) => session("disconnected", who),
+        LogEvent::Context(sent) => wire::LogEntry {
+            files: Some(sent.files),
+            bytes: Some(sent.bytes),
+            times: Some(sent.times),
+            ..match &sent.to {
+                Some(who) => session("context", who),
+                None => about("context"),
+            }
+        },
+        LogEvent::Proposed(what) => subject("proposed", what),
+        LogEvent::Ended(what, outcome) => subject(outcome.as_str(), what),
+        LogEvent::Paused => about("paused"),
+        LogEvent::Resumed => about("resumed"),
+    }
+}

@@ -1,0 +1,106 @@
+//! A companion with a page, inside the test's own process.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use companion::{Ending, Limits, Token};
+use front::{ServiceCommand, ServiceCommands};
+use testkit::{InProcessCompanion, RouterParts, quiet_limits};
+use tokio::sync::mpsc;
+use web::{Api, Keys, Links};
+use workbench::Agent;
+
+use crate::api_client::ApiClient;
+
+/// A variable that an agent should see, and that no page may.
+pub(crate) const ENVIRONMENT: (&str, &str) = ("GEMINI_CLI_IDE_AUTH_TOKEN", "for an agent only");
+
+pub(crate) struct CompanionWithPage {
+    companion: InProcessCompanion,
+    pub(crate) keys: Keys,
+}
+
+impl Deref for CompanionWithPage {
+    type Target = InProcessCompanion;
+
+    fn deref(&self) -> &InProcessCompanion {
+        &self.companion
+    }
+}
+
+impl CompanionWithPage {
+    pub(crate) fn start() -> CompanionWithPage {
+        CompanionWithPage::with(quiet_limits())
+    }
+
+    pub(crate) fn with(limits: Limits) -> CompanionWithPage {
+        let keys = Keys {
+            commands: Token::random().unwrap(),
+            page: Token::random().unwrap(),
+        };
+        let known = keys.clone();
+        let router = |parts: RouterParts| {
+            web::router(Api {
+                port: parts.port,
+                editor: "Outrigger".into(),
+                agents: vec![Agent::Qwen, Agent::Gemini],
+                keys: known,
+                links: Links::new(parts.port),
+                front: parts.front,
+                restartable: true,
+                instance: companion::random_hex::<8>().unwrap(),
+                ending: parts.ending,
+                body: parts.limits.body,
+                // No stream shows signs of life while a slow machine makes a test wait.
+                keep_alive: Duration::from_hours(1),
+            })
+        };
+        let companion = InProcessCompanion::builder()
+            .limits(limits)
+            .ignoring("*.log")
+            .service(program())
+            .router(router)
+            .start();
+        CompanionWithPage { companion, keys }
+    }
+
+    /// A client with the page's key.
+    pub(crate) fn page(&self) -> ApiClient {
+        ApiClient::new(self.port, Some(self.keys.page.expose()))
+    }
+
+    /// A client with the commands' secret.
+    pub(crate) fn command(&self) -> ApiClient {
+        ApiClient::new(self.port, Some(self.keys.commands.expose()))
+    }
+
+    /// A client with nothing.
+    pub(crate) fn stranger(&self) -> ApiClient {
+        ApiClient::new(self.port, None)
+    }
+
+    /// Ends as the program does.
+    pub(crate) async fn close(self) {
+        self.companion.end(Ending::Exit).await;
+    }
+}
+
+/// A program that does what it is told.
+fn program() -> ServiceCommands {
+    let (commands, mut inbox) = mpsc::channel(8);
+    tokio::spawn(async move {
+        while let Some(command) = inbox.recv().await {
+            // Whoever asked may have left.
+            match command {
+                ServiceCommand::Problems(answer) => drop(answer.send(vec!["a problem".into()])),
+                ServiceCommand::AddHostProcess(_, done) => drop(done.send(())),
+                ServiceCommand::Environment(answer) => {
+                    let (name, value) = ENVIRONMENT;
+                    drop(answer.send([(name.into(), value.into())].into()));
+                }
+                ServiceCommand::Restart | ServiceCommand::Stop | ServiceCommand::SetFolders(_) => {}
+            }
+        }
+    });
+    commands
+}

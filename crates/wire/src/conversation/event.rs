@@ -1,0 +1,193 @@
+//! Single events, for commands that print what happens.
+
+use conversation::BackendEvent;
+use serde::Serialize;
+
+use super::request::{OptionJson, QuestionJson, options, questions};
+use super::status::UsageJson;
+use super::transcript::{PathJson, SpeakerJson, StepJson, ToolJson, how};
+
+/// An event; `None` if it is of no interest outside of a conversation that is kept.
+pub fn event(event: &BackendEvent) -> Option<impl Serialize + '_> {
+    EventJson::of(event)
+}
+
+#[derive(Serialize)]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    tag = "event"
+)]
+enum EventJson<'a> {
+    Connected {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        daemon_version: Option<&'a str>,
+        workspace: PathJson<'a>,
+    },
+    StartOver {
+        events: Vec<EventJson<'a>>,
+        busy: bool,
+        incomplete: bool,
+    },
+    Said {
+        speaker: SpeakerJson,
+        text: &'a str,
+    },
+    Tool(ToolJson<'a>),
+    Plan {
+        steps: Vec<StepJson<'a>>,
+    },
+    Commands {
+        commands: &'a [(String, Option<String>)],
+    },
+    Usage(UsageJson),
+    Asked {
+        request: &'a str,
+        title: &'a str,
+        tool: ToolJson<'a>,
+        options: Vec<OptionJson<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        questions: Option<Vec<QuestionJson<'a>>>,
+        background: bool,
+    },
+    Closed {
+        request: &'a str,
+        by_me: bool,
+    },
+    Declined {
+        request: &'a str,
+    },
+    VoteCounted {
+        request: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        received: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        needed: Option<u64>,
+    },
+    TurnEnded {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt: Option<&'a str>,
+        how: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+        background: bool,
+    },
+    Queue {
+        prompt: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<&'a str>,
+        state: &'a str,
+    },
+    ModelChanged {
+        model: &'a str,
+    },
+    ModelRefused {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<&'a str>,
+    },
+    ModeChanged {
+        mode: &'a str,
+    },
+    Titled {
+        title: &'a str,
+    },
+    Suggestion {
+        text: &'a str,
+    },
+    Interrupted,
+    Restored,
+    CaughtUp,
+    Gap,
+    Disconnected {
+        reason: &'static str,
+        can_reconnect: bool,
+    },
+}
+
+impl<'a> EventJson<'a> {
+    fn of(event: &'a BackendEvent) -> Option<Self> {
+        Some(match event {
+            // Who asks which models there are gets an answer of its own.
+            BackendEvent::Choices(_) => return None,
+            BackendEvent::Connected { version, workspace } => Self::Connected {
+                daemon_version: version.as_deref(),
+                workspace: workspace.into(),
+            },
+            BackendEvent::StartOver {
+                events,
+                busy,
+                incomplete,
+            } => Self::StartOver {
+                events: events.iter().filter_map(Self::of).collect(),
+                busy: *busy,
+                incomplete: *incomplete,
+            },
+            BackendEvent::Said { speaker, text } => Self::Said {
+                speaker: (*speaker).into(),
+                text,
+            },
+            BackendEvent::Tool(tool) => Self::Tool(tool.into()),
+            BackendEvent::Plan(steps) => Self::Plan {
+                steps: steps.iter().map(StepJson::from).collect(),
+            },
+            BackendEvent::Commands(commands) => Self::Commands { commands },
+            BackendEvent::Usage(usage) => Self::Usage((*usage).into()),
+            BackendEvent::Asked { request, .. } => Self::Asked {
+                request: &request.id,
+                title: &request.title,
+                tool: (&request.tool).into(),
+                options: options(&request.options),
+                questions: questions(request.questions.as_deref()),
+                background: request.background,
+            },
+            BackendEvent::Closed { request, by_me } => Self::Closed {
+                request,
+                by_me: *by_me,
+            },
+            BackendEvent::Declined { request } => Self::Declined { request },
+            BackendEvent::VoteCounted {
+                request,
+                received,
+                needed,
+            } => Self::VoteCounted {
+                request,
+                received: *received,
+                needed: *needed,
+            },
+            BackendEvent::TurnEnded {
+                prompt,
+                outcome,
+                background,
+            } => Self::TurnEnded {
+                prompt: prompt.as_deref(),
+                how: how(outcome),
+                why: outcome.why(),
+                background: *background,
+            },
+            BackendEvent::Queue {
+                prompt,
+                text,
+                state,
+            } => Self::Queue {
+                prompt,
+                text: text.as_deref(),
+                state: state.as_str(),
+            },
+            BackendEvent::ModelChanged { model } => Self::ModelChanged { model },
+            BackendEvent::ModelRefused { model } => Self::ModelRefused {
+                model: model.as_deref(),
+            },
+            BackendEvent::ModeChanged { mode } => Self::ModeChanged { mode },
+            BackendEvent::Titled { title } => Self::Titled { title },
+            BackendEvent::Suggestion { text } => Self::Suggestion { text },
+            BackendEvent::Interrupted => Self::Interrupted,
+            BackendEvent::Restored => Self::Restored,
+            BackendEvent::CaughtUp => Self::CaughtUp,
+            BackendEvent::Gap => Self::Gap,
+            BackendEvent::Disconnected(reason) => Self::Disconnected {
+                reason: reason.as_str(),
+                can_reconnect: reason.can_retry(),
+            },
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! What a page or an editor asks of a conversation.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// Which session to connect to: `"last"`, `"new"` or `{"earlier": key}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Target {
+    /// The one from the last time, or else the one that everybody in this folder shares.
+    #[default]
+    Last,
+    /// A new one.
+    New,
+    /// One of those that were listed, by its key.
+    Earlier(u64),
+}
+
+impl From<Target> for conversation::Target {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Last => Self::Last,
+            Target::New => Self::New,
+            Target::Earlier(key) => Self::Earlier(key),
+        }
+    }
+}
+
+/// What a person answers to a request: `{"option": id}`, `"decline"` or `{"answers": [[label, …], …]}`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reply {
+    /// One of the options, by its id.
+    Option(String),
+    /// No, for this time.
+    Decline,
+    /// To each question in its order, the labels that were chosen or a text of one's own.
+    Answers(Vec<Vec<String>>),
+}
+
+impl From<Reply> for conversation::Reply {
+    fn from(reply: Reply) -> Self {
+        match reply {
+            Reply::Option(id) => Self::Option(id),
+            Reply::Decline => Self::Decline,
+            Reply::Answers(answers) => Self::Answers(answers),
+        }
+    }
+}
+
+/// What the person says, and what goes with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prompt {
+    text: String,
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    #[serde(default)]
+    selection: bool,
+    #[serde(default)]
+    mentions: bool,
+}
+
+impl From<Prompt> for conversation::Prompt {
+    fn from(prompt: Prompt) -> Self {
+        Self {
+            text: prompt.text,
+            files: prompt.files,
+            selection: prompt.selection,
+            mentions: prompt.mentions,
+        }
+    }
+}

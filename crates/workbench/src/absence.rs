@@ -1,0 +1,75 @@
+//! When an agent that is silent counts as absent, and when it is forgotten.
+//!
+//! A published client is away for a second whenever a stream ends, and comes
+//! back. So an agent that is not connected keeps its proposals for a while. After
+//! that nobody waits for them any more, but the agent itself may still come back
+//! and is remembered for much longer.
+
+use std::time::Duration;
+
+/// Where an agent stands, judged by its silence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attendance {
+    /// It is here, or will be back in a moment. Its proposals are kept.
+    Present,
+    /// It has been away for too long, and its proposals are orphaned. Its
+    /// session is kept, with the verdicts that it has not received.
+    Absent,
+    /// It does not come back. Its session ends.
+    Forgotten,
+}
+
+/// How long an agent may be silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbsenceRule {
+    /// Up to this long it counts as present.
+    pub grace: Duration,
+    /// Up to this long its session is remembered. What is shorter than `grace`
+    /// counts as `grace`.
+    pub memory: Duration,
+}
+
+impl AbsenceRule {
+    /// Judges an agent that has shown no sign of life for this long. An agent
+    /// with an open stream is never silent: `None`.
+    pub fn judge(&self, silence: Option<Duration>) -> Attendance {
+        match silence {
+            Some(silence) if silence > self.grace.max(self.memory) => Attendance::Forgotten,
+            Some(silence) if silence > self.grace => Attendance::Absent,
+            _ => Attendance::Present,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attendance_by_silence() {
+        use Attendance::{Absent, Forgotten, Present};
+        let cases = [
+            (60, 600, None, Present),
+            (60, 600, Some(0), Present),
+            (60, 600, Some(60), Present),
+            (60, 600, Some(61), Absent),
+            (60, 600, Some(600), Absent),
+            (60, 600, Some(601), Forgotten),
+            (0, 600, Some(0), Present),
+            (0, 600, Some(1), Absent),
+            (0, 0, Some(1), Forgotten),
+            (0, 0, None, Present),
+            // A memory shorter than the grace takes nothing from the grace.
+            (60, 10, Some(30), Present),
+            (60, 10, Some(61), Forgotten),
+        ];
+        for (grace, memory, silence, expected) in cases {
+            let rule = AbsenceRule {
+                grace: Duration::from_secs(grace),
+                memory: Duration::from_secs(memory),
+            };
+            let judged = rule.judge(silence.map(Duration::from_secs));
+            assert_eq!(judged, expected, "{rule:?} after {silence:?}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+;;; outrigger-chat-status.el --- How a conversation stands, in words  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; For the line above a conversation, its head and its tail.
+
+;;; Code:
+
+(require 'outrigger-chat-entries)
+(require 'outrigger-companion)
+
+(declare-function outrigger-chat-answer "outrigger-chat")
+(declare-function outrigger-chat-connect "outrigger-chat")
+(defvar outrigger-chat-mode-map)
+
+(defconst outrigger-chat-status--states
+  '(("off" . "not connected") ("starting" . "starting a daemon") ("connecting" . "connecting")
+    ("catchingUp" . "catching up") ("live" . "connected") ("reconnecting" . "reconnecting")
+    ("lost" . "disconnected") ("failed" . "not connected"))
+  "How a connection is, for people.")
+
+(defun outrigger-chat-status--place (status)
+  "Return which machine and folder the daemon of STATUS works in, or nil."
+  (when-let ((place (plist-get status :place)))
+    (outrigger-chat-entries-line
+     (format "%s:%s" (or (plist-get place :machine) "this machine")
+             (plist-get (plist-get place :workspace) :daemonPath)))))
+
+(defun outrigger-chat-status-header (companion status)
+  "Return the line above the conversation of COMPANION with STATUS."
+  (let* ((state (plist-get (plist-get status :connection) :state))
+         (usage (plist-get status :usage))
+         (size (or (plist-get usage :size) 0)))
+    (string-replace
+     "%" "%%"
+     (concat
+      " "
+      (cond ((not (outrigger-companion-running-p companion))
+             (format "the companion is %s" (outrigger-companion-state companion)))
+            (state (or (cdr (assoc state outrigger-chat-status--states)) state))
+            (t "waiting for the companion"))
+      (when-let ((place (outrigger-chat-status--place status)))
+        (concat "  " place))
+      (when-let ((model (plist-get status :model)))
+        (concat "  " (outrigger-chat-entries-line model)))
+      (when-let ((mode (plist-get status :mode)))
+        (concat ", " (outrigger-chat-entries-line mode)))
+      (unless (zerop size)
+        (format ", %d%% used" (/ (* 100 (plist-get usage :used)) size)))
+      (when (eq (plist-get status :busy) t)
+        ", working")))))
+
+(defun outrigger-chat-status-head (status shortened)
+  "Return what the conversation with STATUS is called, and where it takes place.
+SHORTENED says that older parts are not kept."
+  (concat
+   (propertize (outrigger-chat-entries-line (or (plist-get status :title) "Conversation"))
+               'face 'bold)
+   "\n"
+   (when-let ((place (outrigger-chat-status--place status)))
+     (format "Files, tools, MCP servers and credentials are those of %s.\n" place))
+   (when shortened
+     "-- what was said before is not kept --\n")
+   "\n"))
+
+(defun outrigger-chat-status-tail (status requests)
+  "Return what is wrong according to STATUS, and what is open in REQUESTS."
+  (let* ((connection (plist-get status :connection))
+         (lines
+          (append
+           (mapcar (lambda (it) (concat "! " it))
+                   (delq nil
+                         (list (plist-get connection :why) (plist-get connection :hint)
+                               (when (or (plist-get connection :trouble)
+                                         (member (plist-get connection :state) '("off" "lost")))
+                                 (substitute-command-keys
+                                  "\\<outrigger-chat-mode-map>\\[outrigger-chat-connect] tries \
+again, or starts a daemon in this folder")))))
+           (mapcar (lambda (it) (concat "… " (or (plist-get it :text) "a prompt that waits")))
+                   (plist-get status :queue))
+           (mapcar (lambda (it)
+                     (format "? %s (%s)" (plist-get it :title)
+                             (substitute-command-keys
+                              (if (plist-get it :proposal) "\\[outrigger-show]"
+                                "\\<outrigger-chat-mode-map>\\[outrigger-chat-answer]"))))
+                   requests))))
+    (mapconcat (lambda (line) (concat (outrigger-chat-entries-line line) "\n")) lines "")))
+
+(provide 'outrigger-chat-status)
+;;; outrigger-chat-status.el ends here

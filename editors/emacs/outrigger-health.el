@@ -1,0 +1,73 @@
+;;; outrigger-health.el --- What is needed, what is there, what to do  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; The report of `outrigger-health'.
+
+;;; Code:
+
+(require 'outrigger-config)
+(require 'outrigger-status)
+
+(defvar diff-command)
+(defvar outrigger-mode)
+
+;;;###autoload
+(defun outrigger-health ()
+  "Say whether everything is as it has to be, and what to do if not."
+  (interactive)
+  (let ((report (outrigger-health--report)))
+    (with-current-buffer (get-buffer-create "*outrigger-health*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (pcase-dolist (`(,good ,what ,advice) report)
+          (insert (propertize (if good "ok   " "FIX  ") 'face (if good 'success 'error))
+                  what
+                  (if (or good (not advice)) "" (concat "\n     " advice))
+                  "\n"))
+        (goto-char (point-min)))
+      (special-mode)
+      (pop-to-buffer (current-buffer)))))
+
+(defun outrigger-health--report ()
+  "Return a list of what was looked at, each (GOOD WHAT ADVICE)."
+  (require 'diff)
+  (let ((program (executable-find outrigger-program)))
+    `((,outrigger-mode "outrigger-mode is on" "say M-x outrigger-mode")
+      (,program
+       ,(if program (format "%s is %s" program (outrigger-health--version program))
+          (format "there is no program %s" outrigger-program))
+       "install it, or set outrigger-program")
+      (,(executable-find diff-command)
+       ,(format "Ediff compares with %s" diff-command)
+       "install it, or set diff-command")
+      (,outrigger-companions
+       ,(format "%d workspaces are served" (length outrigger-companions))
+       "open a file of a project; see outrigger-workspace-function")
+      ,@(mapcan #'outrigger-health--companion outrigger-companions))))
+
+(defun outrigger-health--version (program)
+  "Return the version of PROGRAM, in its own words."
+  (with-temp-buffer
+    (call-process program nil t nil "--version")
+    (string-trim (buffer-string))))
+
+(defun outrigger-health--companion (companion)
+  "Return what was looked at about COMPANION."
+  (let ((root (abbreviate-file-name (outrigger-companion-root companion)))
+        (running (outrigger-companion-running-p companion)))
+    `((,running
+       ,(if running
+            (format "%s: outrigger %s on port %s" root (outrigger-companion-server companion)
+                    (outrigger-companion-port companion))
+          (outrigger-status-of companion))
+       "M-x outrigger-log says why; M-x outrigger-restart starts it")
+      ,@(when running
+          `((,(not (outrigger-companion-paused-p companion))
+             ,(outrigger-status-of companion)
+             "M-x outrigger-resume lets agents see what is open"))))))
+
+(provide 'outrigger-health)
+;;; outrigger-health.el ends here

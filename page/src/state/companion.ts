@@ -1,0 +1,67 @@
+/** What the page knows of the companion, and how each event changes it. Pure. */
+
+import type {
+  Context,
+  Event,
+  Hints,
+  LogEntry,
+  Proposal,
+  Session,
+  Snapshot,
+  Status,
+} from "../api/wire";
+
+/** The companion's own log has the same limit. */
+const LONGEST_LOG = 500;
+
+export interface CompanionState {
+  instance: string;
+  status: Status;
+  sessions: readonly Session[];
+  proposals: readonly Proposal[];
+  context: Context;
+  log: readonly LogEntry[];
+  hints: Hints;
+  /** Whether conversations with a daemon are switched on. */
+  chat: boolean;
+}
+
+export function companionStateOf(snapshot: Snapshot): CompanionState {
+  const { instance, status, proposals, context, log, hints } = snapshot;
+  const chat = snapshot.conversation !== undefined;
+  return { instance, status, sessions: status.sessions, proposals, context, log, hints, chat };
+}
+
+export function applyEvent(now: CompanionState, event: Event): CompanionState {
+  switch (event.kind) {
+    case "opened": {
+      const others = now.proposals.filter(({ id }) => id !== event.data.id);
+      return { ...now, proposals: [...others, event.data] };
+    }
+    case "closed":
+      return { ...now, proposals: now.proposals.filter(({ id }) => id !== event.data.id) };
+    case "sessions":
+      return { ...now, sessions: event.data };
+    case "context":
+      return { ...now, context: event.data };
+    case "log": {
+      // An entry under a number that is known is a newer version of that entry.
+      const others = now.log.filter(({ number }) => number !== event.data.number);
+      return { ...now, log: [...others, event.data].slice(-LONGEST_LOG) };
+    }
+    default:
+      return now;
+  }
+}
+
+/** The proposal to select after `gone` was closed: the next one, or else the last one. */
+export function successor(
+  before: readonly Proposal[],
+  now: readonly Proposal[],
+  gone: number,
+): number | undefined {
+  const index = before.findIndex(({ id }) => id === gone);
+  const pending = new Set(now.map(({ id }) => id));
+  const next = before.slice(index + 1).find(({ id }) => pending.has(id));
+  return (next ?? now.at(-1))?.id;
+}

@@ -1,0 +1,261 @@
+/**
+ * Reviewing: which proposal is selected, what the person changed in each one, and the
+ * decisions. What was typed is never lost: if a proposal is closed while it is edited,
+ * its text is kept until the person dismisses it.
+ */
+
+import { computed, signal } from "@preact/signals";
+import { ApiError, type Client } from "../api/client";
+import type { CloseReason, Decided, Detail, Proposal } from "../api/wire";
+import type { Hunks } from "../diff/hunk-field";
+import { loadEditor } from "../load-editor";
+import { isAsProposed, type Review, textOf } from "../review/review";
+import { splitPath, visible } from "../text/visible";
+import { successor } from "./companion";
+import { Drafts } from "./drafts";
+import { type KeptText, KeptTexts } from "./kept-texts";
+import { OpenReview } from "./open-review";
+
+/** What is shown beside the queue. */
+export type Panel =
+  | { kind: "empty" }
+  | { kind: "loading"; proposal: Proposal }
+  | { kind: "failed"; proposal: Proposal; message: string }
+  | { kind: "open"; proposal: Proposal }
+  | ({ kind: "closed" } & KeptText);
+
+export class Reviews {
+  readonly panel = signal<Panel>({ kind: "empty" });
+  readonly selected = computed(() => {
+    const panel = this.panel.value;
+    return panel.kind === "empty" ? undefined : panel.proposal.id;
+  });
+  readonly open: OpenReview;
+  readonly kept = new KeptTexts();
+  /** Why the last decision was not carried out. */
+  readonly refusal = signal<string | undefined>(undefined);
+  /** Whether a decision is on its way. */
+  readonly deciding = signal(false);
+
+  /** Reviews with edits, by proposal. */
+  private readonly edited = new Map<number, Review>();
+  private readonly drafts: Drafts;
+  private proposals: readonly Proposal[] = [];
+  /** The proposal that is being decided in this tab. */
+  private decided: number | undefined;
+
+  constructor(
+    private readonly client: Client,
+    private readonly announce: (sentence: string) => void,
+  ) {
+    this.open = new OpenReview(announce);
+    this.drafts = new Drafts(
+      client,
+      (id, hunks) => this.open.correct(id, hunks),
+      (id) => this.closed(id, undefined),
+    );
+  }
+
+  /** The list of pending proposals has changed. */
+  update(proposals: readonly Proposal[]): void {
+    this.proposals = proposals;
+    if (this.panel.value.kind === "empty" && proposals[0]) this.select(proposals[0].id);
+  }
+
+  /** The list comes from a new snapshot, and events may have been missed. */
+  refresh(proposals: readonly Proposal[]): void {
+    const pending = new Set(proposals.map(({ id }) => id));
+    this.drafts.forgetEchoes();
+    for (const id of this.edited.keys()) if (!pending.has(id)) this.closed(id, undefined);
+    const selected = this.selected.value;
+    if (selected !== undefined && !pending.has(selected)) this.closed(selected, undefined);
+    for (const id of pending) this.changedElsewhere(id);
+    // Last, because a proposal that is selected by it is loaded anyway.
+    this.update(proposals);
+  }
+
+  select(id: number, at: "first" | "last" = "first"): void {
+    const proposal = this.proposals.find((one) => one.id === id);
+    if (proposal === undefined || (id === this.selected.value && this.isShown())) return;
+    this.leave();
+    const review = this.edited.get(id);
+    if (review !== undefined) this.show(proposal, review, at);
+    else void this.load(proposal, at);
+  }
+
+  /** Selects the next or previous proposal; false if there is none. */
+  go(step: 1 | -1, at: "first" | "last" = "first"): boolean {
+    const index = this.proposals.findIndex(({ id }) => id === this.selected.value);
+    const next = this.proposals[index + step];
+    if (next === undefined) return false;
+    this.select(next.id, at);
+    return true;
+  }
+
+  /** Moves to the next or previous hunk, and on to the next or previous proposal. */
+  goHunk(step: 1 | -1): void {
+    if (this.open.go(step)) return;
+    if (!this.go(step, step === 1 ? "first" : "last")) {
+      this.announce(step === 1 ? "This is the last hunk" : "This is the first hunk");
+    }
+  }
+
+  /** The person changed the open text, or moved to another hunk in it. */
+  touched(review: Review, hunks: Hunks, isEdit: boolean): void {
+    this.open.hunks.value = hunks;
+    if (!isEdit) return;
+    this.open.review.value = review;
+    this.refusal.value = undefined;
+    this.edited.set(review.detail.id, review);
+    this.drafts.put(review.detail.id, () => textOf(review), review.result.length);
+  }
+
+  /** A draft was put, by this tab or by another client. */
+  changed(id: number): void {
+    if (this.drafts.isForeign(id)) this.changedElsewhere(id);
+  }
+
+  /** A proposal is not pending any more. */
+  closed(id: number, why: CloseReason | undefined): void {
+    const review = this.edited.get(id);
+    const proposal = this.proposals.find((one) => one.id === id);
+    // Whoever accepted it elsewhere took the draft of this tab, if all of it had been sent.
+    const taken = id === this.decided || (why === "accepted" && !this.drafts.isPending(id));
+    this.drafts.forget(id);
+    this.edited.delete(id);
+    const before = this.proposals;
+    this.proposals = before.filter((one) => one.id !== id);
+    const wasShown = this.selected.value === id && this.panel.value.kind !== "closed";
+    if (proposal !== undefined && review !== undefined && !isAsProposed(review) && !taken) {
+      this.kept.add({ proposal, why, text: textOf(review) });
+      if (wasShown) this.showKept(id);
+    } else if (wasShown) {
+      this.selectOrEmpty(successor(before, this.proposals, id));
+    }
+  }
+
+  showKept(id: number): void {
+    const kept = this.kept.find(id);
+    if (kept === undefined) return;
+    this.leave();
+    this.panel.value = { kind: "closed", ...kept };
+  }
+
+  /** The person does not need the kept text that is shown any more. */
+  dismissKept(): void {
+    this.kept.remove(this.selected.value);
+    this.selectOrEmpty(this.proposals[0]?.id);
+  }
+
+  /** Whether that proposal is being decided in this tab. */
+  isDeciding(id: number): boolean {
+    return this.decided === id;
+  }
+
+  async accept(): Promise<void> {
+    const review = this.open.review.value;
+    if (review === undefined || review.detail.terminalOnly !== undefined) return;
+    const { id } = review.detail;
+    await this.decide(review.detail, "Accepted", () => this.client.accept(id, textOf(review)));
+  }
+
+  async reject(): Promise<void> {
+    const panel = this.panel.value;
+    if (panel.kind !== "open" && panel.kind !== "failed") return;
+    const { proposal } = panel;
+    await this.decide(proposal, "Rejected", () => this.client.reject(proposal.id));
+  }
+
+  private async decide(
+    proposal: Proposal,
+    verb: string,
+    request: () => Promise<Decided>,
+  ): Promise<void> {
+    if (this.deciding.value) return;
+    this.deciding.value = true;
+    this.decided = proposal.id;
+    this.refusal.value = undefined;
+    try {
+      const { agent, streaming } = await request();
+      const away = streaming ? "" : `; ${visible(agent)} is away and will be told`;
+      this.announce(`${verb} ${splitPath(proposal.path).name}${away}`);
+      this.closed(proposal.id, undefined);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.decided = undefined;
+      if (error.gone) this.closed(proposal.id, undefined);
+      else this.refusal.value = error.message;
+    } finally {
+      this.decided = undefined;
+      this.deciding.value = false;
+    }
+  }
+
+  private isShown(): boolean {
+    return this.panel.value.kind === "open" || this.panel.value.kind === "loading";
+  }
+
+  private leave(): void {
+    this.open.close();
+    this.refusal.value = undefined;
+  }
+
+  private selectOrEmpty(id: number | undefined): void {
+    this.leave();
+    this.panel.value = { kind: "empty" };
+    const [kept] = this.kept.all.value;
+    if (id !== undefined) this.select(id);
+    else if (kept !== undefined) this.showKept(kept.proposal.id);
+  }
+
+  private async load(proposal: Proposal, at: "first" | "last"): Promise<void> {
+    const loading: Panel = { kind: "loading", proposal };
+    this.panel.value = loading;
+    try {
+      const [detail, { reviewOf }] = await Promise.all([
+        this.client.detail(proposal.id),
+        loadEditor(),
+      ]);
+      if (this.panel.value === loading) this.show(proposal, reviewOf(detail), at);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.panel.value !== loading) return;
+      if (error.gone) this.closed(proposal.id, undefined);
+      else this.panel.value = { kind: "failed", proposal, message: error.message };
+    }
+  }
+
+  private show(proposal: Proposal, review: Review, at: "first" | "last"): void {
+    this.open.open(review, at);
+    this.panel.value = { kind: "open", proposal };
+  }
+
+  /** Another client may have put a draft. What this tab has not sent yet wins over it. */
+  private changedElsewhere(id: number): void {
+    if (this.drafts.isPending(id)) return;
+    if (this.selected.value !== id) {
+      this.edited.delete(id);
+      return;
+    }
+    void this.client
+      .detail(id)
+      .then((detail) => this.takeOver(detail))
+      // If the proposal is closed, an event says so; if the companion is gone, the connection does.
+      .catch(() => undefined);
+  }
+
+  private async takeOver(detail: Detail): Promise<void> {
+    const { reviewOf } = await loadEditor();
+    const review = this.open.review.value;
+    if (this.panel.value.kind !== "open" || review?.detail.id !== detail.id) return;
+    if (
+      this.drafts.isPending(detail.id) ||
+      textOf(review) === (detail.current ?? detail.proposed)
+    ) {
+      return;
+    }
+    this.edited.delete(detail.id);
+    this.open.replace(reviewOf(detail));
+    this.announce("Taken over from another window");
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { LogEntry, Proposal, Snapshot } from "../src/api/wire";
+import { applyEvent, companionStateOf, successor } from "../src/state/companion";
+
+const proposal = (id: number): Proposal => ({
+  id,
+  path: `/p/${id}`,
+  agent: "qwen",
+  session: "s",
+  openedAt: 0,
+  newFile: false,
+  hunks: 1,
+  editable: true,
+});
+
+const entry = (number: number, times?: number): LogEntry => ({
+  number,
+  at: 0,
+  kind: "context",
+  ...(times && { times }),
+});
+
+const start = companionStateOf({
+  instance: "a",
+  status: { sessions: [], roots: [] },
+  proposals: [proposal(1), proposal(2)],
+  context: { paused: false, files: [], heldBack: [], bytes: 0 },
+  log: [entry(1)],
+} as unknown as Snapshot);
+
+const ids = (list: readonly Proposal[]) => list.map(({ id }) => id);
+
+describe("events", () => {
+  it("open and close proposals, also when they come twice", () => {
+    let now = applyEvent(start, { kind: "opened", data: proposal(3) });
+    now = applyEvent(now, { kind: "opened", data: proposal(3) });
+    expect(ids(now.proposals)).toEqual([1, 2, 3]);
+    now = applyEvent(now, { kind: "closed", data: { id: 1, why: "accepted" } });
+    now = applyEvent(now, { kind: "closed", data: { id: 1, why: "accepted" } });
+    expect(ids(now.proposals)).toEqual([2, 3]);
+  });
+
+  it("add to the log, or to its last entry", () => {
+    let now = applyEvent(start, { kind: "log", data: entry(2) });
+    now = applyEvent(now, { kind: "log", data: entry(2, 7) });
+    expect(now.log).toEqual([entry(1), entry(2, 7)]);
+  });
+
+  it("keep the log as long as the companion's", () => {
+    let now = start;
+    for (let number = 2; number < 700; number += 1) {
+      now = applyEvent(now, { kind: "log", data: entry(number) });
+    }
+    expect(now.log).toHaveLength(500);
+    expect(now.log.at(-1)).toEqual(entry(699));
+  });
+});
+
+describe("the next proposal", () => {
+  it.each([
+    [[1, 2, 3], [1, 3], 2, 3],
+    [[1, 2, 3], [1, 2], 3, 2],
+    [[1, 2, 3], [3], 1, 3],
+    [[1], [], 1, undefined],
+    [[1, 2, 3], [1, 4], 2, 4],
+  ])("of %j is, with %j left and without %i, %s", (before, now, gone, next) => {
+    expect(successor(before.map(proposal), now.map(proposal), gone)).toBe(next);
+  });
+});
