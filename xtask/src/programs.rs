@@ -136,9 +136,10 @@ fn lanes(programs: Vec<Program>) -> Result<(Vec<Program>, Vec<Program>)> {
             itself.name = format!("{} {}", ALONE.0, ALONE.1);
             itself.arguments.push(ALONE.1.into());
             alone.push(itself);
-            program
-                .arguments
-                .extend(["--skip", ALONE.1].map(String::from));
+            // Each of its tests starts a daemon and its agent, and the longest program keeps the
+            // processors busy meanwhile: a second one at a time would only make both late.
+            let arguments = ["--test-threads=1", "--skip", ALONE.1];
+            program.arguments.extend(arguments.map(String::from));
         }
     }
     // What is quick to fail goes first.
@@ -250,7 +251,7 @@ mod tests {
         let expected = [
             ("daemon src", ""),
             ("web src", ""),
-            ("daemon tests/real", "--skip soak::"),
+            ("daemon tests/real", "--test-threads=1 --skip soak::"),
             ("daemon tests/real soak::", "soak::"),
         ];
         assert_eq!(others, expected.map(|(name, line)| (name, line.to_owned())));

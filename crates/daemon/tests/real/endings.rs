@@ -9,7 +9,7 @@ use daemon::{
 use rustix::process::Signal;
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE, Screen, end_of, settings};
+use crate::house::{House, PATIENCE, Screen, end_of, once_it_has_an_agent, settings};
 use crate::model::Reply;
 
 #[tokio::test]
@@ -130,8 +130,8 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
         "{end:?}"
     );
     let restore = RestoreSession::default();
-    let load = Session::load(house.client(), session.id(), &restore, settings());
-    let (again, mut updates) = load.await.unwrap();
+    let load = async || Session::load(house.client(), session.id(), &restore, settings()).await;
+    let (again, mut updates) = once_it_has_an_agent(load).await;
     let turn = again.prompt(&"please AFTER".into()).await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     let mut screen = Screen::default();
@@ -158,7 +158,7 @@ async fn what_was_resumed_from_disk_has_no_history_to_load() {
     house.end(Signal::TERM).await;
     house.start_again().await;
     let (client, restore) = (house.client(), RestoreSession::default());
-    client.resume_session(&id, &restore, None).await.unwrap();
+    once_it_has_an_agent(async || client.resume_session(&id, &restore, None).await).await;
     let loaded = client.load_session(&id, &restore, None).await.unwrap();
     assert!(loaded.opened.attached, "{loaded:?}");
     assert_eq!(loaded.compacted_replay, vec![]);

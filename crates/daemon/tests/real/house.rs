@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
 use daemon::{
-    Address, Backoff, DaemonClient, ErrorReason, EventBody, Jitter, Session, SessionEvent,
-    SessionEvents, SessionSettings, Token, Turn, TurnEnd,
+    Address, Backoff, DaemonClient, DaemonError, ErrorReason, EventBody, Jitter, Session,
+    SessionEvent, SessionEvents, SessionSettings, Token, Turn, TurnEnd,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -86,20 +86,12 @@ impl House {
         Some(house)
     }
 
-    /// Waits until the daemon has its agent. It gives one ten seconds to start, which is not enough on
-    /// a machine that is busy enough, and says that one may try again.
+    /// Waits until the daemon has its agent.
     async fn wait_for_the_agent(&self) {
         let client = self.client();
-        let tried = tokio::time::timeout(5 * PATIENCE, async {
-            loop {
-                match client.create_session(&thread()).await {
-                    Ok(opened) => return client.close_session(&opened.session_id, None).await,
-                    Err(error) if error.reason().is_some_and(ErrorReason::is_temporary) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        });
-        tried.await.expect("the agent starts").unwrap();
+        let opened = once_it_has_an_agent(async || client.create_session(&thread()).await).await;
+        let closed = client.close_session(&opened.session_id, None).await;
+        closed.unwrap();
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
@@ -240,6 +232,20 @@ async fn start(
     // A pipe that nobody reads would stop the daemon one day.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     (child, port)
+}
+
+/// What the daemon answers once it has started its agent. It gives one ten seconds for that, which is
+/// not enough on a machine that is busy enough, and says that one may try again.
+pub(crate) async fn once_it_has_an_agent<T>(ask: impl AsyncFn() -> Result<T, DaemonError>) -> T {
+    let answered = tokio::time::timeout(5 * PATIENCE, async {
+        loop {
+            match ask().await {
+                Err(error) if error.reason().is_some_and(ErrorReason::is_temporary) => {}
+                answered => return answered,
+            }
+        }
+    });
+    answered.await.expect("the agent starts").unwrap()
 }
 
 pub(crate) fn thread() -> NewSession {
