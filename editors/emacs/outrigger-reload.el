@@ -15,7 +15,8 @@
   "How long in seconds to look for it.")
 
 (defun outrigger-reload-expect (path)
-  "Load the file at PATH again where it is open, once the agent has written it."
+  "The agent may write the file at PATH any moment.
+It may do so in several steps, so the looks go on after the first change."
   (let ((end (+ (float-time) outrigger-reload--patience))
         timer)
     (setq timer
@@ -25,19 +26,22 @@
              (let ((buffer (find-buffer-visiting path)))
                (when (or (null buffer)
                          (> (float-time) end)
-                         (outrigger-reload-buffer buffer))
+                         (eq (outrigger-reload-buffer buffer) 'unsaved))
                  (cancel-timer timer))))))))
 
 (defun outrigger-reload-buffer (buffer)
-  "Take over in BUFFER what was written to its file; return nil if nothing was.
-A buffer with unsaved changes is left alone."
+  "Take over in BUFFER what was written to its file.
+Return `loaded' then, and nil if nothing was written.  A buffer with
+unsaved changes is left alone; return `unsaved' for it."
   (with-current-buffer buffer
     (unless (or (verify-visited-file-modtime buffer) (not (file-exists-p buffer-file-name)))
-      (if (buffer-modified-p)
-          (message "%s was written by the agent; your buffer has unsaved changes"
-                   (file-name-nondirectory buffer-file-name))
-        (revert-buffer t t t))
-      t)))
+      (cond ((buffer-modified-p)
+             (message "%s was written by the agent; your buffer has unsaved changes"
+                      (file-name-nondirectory buffer-file-name))
+             'unsaved)
+            (t
+             (revert-buffer t t t)
+             'loaded)))))
 
 (provide 'outrigger-reload)
 ;;; outrigger-reload.el ends here

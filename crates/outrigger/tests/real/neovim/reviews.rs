@@ -59,6 +59,16 @@ fn unsaved_changes_are_never_lost_in_a_new_neovim() {
     unsaved_changes(NEW);
 }
 
+#[test]
+fn a_file_that_is_written_in_steps_is_loaded_whole_in_an_old_neovim() {
+    written_in_steps(OLD);
+}
+
+#[test]
+fn a_file_that_is_written_in_steps_is_loaded_whole_in_a_new_neovim() {
+    written_in_steps(NEW);
+}
+
 /// One start of the agent for all, because the start is what takes the time.
 fn decide_in_neovim(agent: Agent, which: usize) {
     let Some(house) = household(which) else {
@@ -337,4 +347,22 @@ fn unsaved_changes(which: usize) {
     assert!(neovim.messages().contains("has changed on disk"));
     neovim.keys(":q\r");
     assert_eq!(client.verdict(diff)["status"], "rejected");
+}
+
+/// Agents truncate a file before they write it, and a look may come between the two.
+fn written_in_steps(which: usize) {
+    let Some((house, mut neovim, mut client)) = with_client(which) else {
+        return;
+    };
+    let path = house.path("hello.txt");
+    let diff = client.open_diff(path.to_str().unwrap(), "from the agent\n");
+    neovim.wait_for_review("hello.txt");
+    neovim.keys(":w\r");
+    assert_eq!(client.verdict(diff)["status"], "accepted");
+    neovim.wait_until_back_in("hello.txt");
+    for step in ["", "from the agent\n"] {
+        fs::write(&path, step).unwrap();
+        neovim.wait_for("getline(1)", step.trim_end());
+    }
+    assert_eq!(neovim.eval("&modified"), "0");
 }
