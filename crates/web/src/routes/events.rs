@@ -45,6 +45,8 @@ struct PageStream {
     reader: Reader,
     slot: StreamSlot,
     ending: watch::Receiver<Ending>,
+    /// Whether the page was told of the ending, after which nothing follows.
+    ended: bool,
     silence: Interval,
 }
 
@@ -58,6 +60,7 @@ impl PageStream {
             reader: server.api.front.read(INTEREST, seen),
             slot: server.slots.take(),
             ending: server.api.ending.clone(),
+            ended: false,
             silence,
             server,
         }
@@ -65,9 +68,15 @@ impl PageStream {
 
     /// What to send next, as soon as there is something; nothing at the end.
     async fn next(&mut self) -> Option<Bytes> {
+        if self.ended {
+            return None;
+        }
         let item = tokio::select! {
             biased;
-            _ = self.ending.wait_for(|ending| *ending != Ending::No) => return None,
+            ending = self.ending.wait_for(|ending| *ending != Ending::No) => {
+                self.ended = true;
+                return Some(last_event(*ending.ok()?));
+            }
             () = self.slot.revoked() => return None,
             item = self.reader.next() => item.ok()?,
             _ = self.silence.tick() => return Some(KEEP_ALIVE),
@@ -118,6 +127,16 @@ impl PageStream {
             Change::Counts(_) => KEEP_ALIVE,
         }
     }
+}
+
+/// The last event of a run, so that a page does not wait for a companion that was stopped. It has no
+/// id: a page that comes back continues after the last change.
+fn last_event(ending: Ending) -> Bytes {
+    let why = match ending {
+        Ending::Restart { .. } => "restarting",
+        Ending::Exit | Ending::No => "stopped",
+    };
+    format!("event: ending\ndata: {{\"why\":\"{why}\"}}\n\n").into()
 }
 
 /// An event as it is sent. Its id tells this run from others, and its number in it.

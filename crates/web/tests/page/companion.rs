@@ -80,8 +80,8 @@ impl CompanionWithPage {
     }
 
     /// Ends as the program does.
-    pub(crate) async fn close(self) {
-        self.companion.end(Ending::Exit).await;
+    pub(crate) async fn end(self, how: Ending) {
+        self.companion.end(how).await;
     }
 }
 

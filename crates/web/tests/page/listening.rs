@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use companion::Limits;
+use companion::{Ending, Limits};
 use serde_json::json;
 use testkit::{McpPeer, quiet_limits};
 use workbench::Agent;
 
-use crate::api_client::ApiStream;
+use crate::api_client::{ApiEvent, ApiStream};
 use crate::companion::CompanionWithPage;
 
 /// More changes than the feed keeps.
@@ -140,16 +140,33 @@ async fn a_page_that_was_away_for_too_long_gets_a_snapshot() {
 }
 
 #[tokio::test]
+async fn the_last_event_tells_how_the_companion_ends() {
+    let retry = Duration::from_secs(1);
+    for (how, why) in [
+        (Ending::Exit, "stopped"),
+        (Ending::Restart { retry }, "restarting"),
+    ] {
+        let (companion, _agent) = with_a_proposal().await;
+        let mut stream = companion.page().listen().await;
+        hear_all(&companion, &mut stream).await;
+        companion.end(how).await;
+        let last = stream.next().await.unwrap();
+        let expected = ApiEvent {
+            id: String::new(),
+            kind: "ending".into(),
+            data: json!({ "why": why }),
+        };
+        assert_eq!(last, expected);
+        assert_eq!(stream.next().await, None, "a clean end");
+    }
+}
+
+#[tokio::test]
 async fn after_a_restart_every_page_gets_a_snapshot() {
     let (companion, _agent) = with_a_proposal().await;
     let mut stream = companion.page().listen().await;
     let seen = hear_all(&companion, &mut stream).await;
-    companion.close().await;
-    let mut last = None;
-    while let Some(event) = stream.next().await {
-        last = Some(event);
-    }
-    assert_eq!(last, None, "a clean end, and nothing before it");
+    companion.end(Ending::Exit).await;
 
     let (companion, _agent) = with_a_proposal().await;
     for odd in [
