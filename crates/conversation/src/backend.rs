@@ -1,4 +1,4 @@
-//! The seam between a conversation and whoever holds the agent.
+//! The seam between a conversation and what holds the agent.
 //!
 //! A [`Backend`] holds one connection to one agent at a time: the `qwen serve` daemon
 //! ([`daemon::DaemonBackend`]), or a child process that speaks ACP. The conversation's owner holds the
@@ -15,22 +15,22 @@
 //! connection is told like this:
 //!
 //! ```text
-//! Connected → StartOver (if there is a past) → … → CaughtUp → what happens now → Disconnected
+//! Connected → History (if there is a past) → … → CaughtUp → what happens now → Disconnected
 //! ```
 //!
 //! `Connected` comes before the call of [`Backend::connect`] returns. After `Disconnected` nothing
-//! comes until the next `Connected`. A backend that reconnects by itself says `Interrupted` and
-//! `Restored` in between; `StartOver` may come again whenever continuing where it was is not possible.
-//! A backend over ACP sends `Connected`, then what `session/load` replays as one `StartOver`, then
-//! `CaughtUp`, and `Choices` from the modes and models in the answer of `session/new`.
+//! comes until the next `Connected`. A backend that reconnects by itself says `ConnectionLost` and
+//! `ConnectionRestored` in between; `History` may come again whenever continuing where it was is not
+//! possible. A backend over ACP sends `Connected`, then what `session/load` replays as one `History`,
+//! then `CaughtUp`, and `Choices` from the modes and models in the answer of `session/new`.
 //!
 //! *Turns.* A prompt that was taken ends with exactly one `TurnEnded`, also if the agent dies. Tool
 //! calls are told by id, and an update says only what changed. An agent that cannot take a prompt
 //! while a turn runs needs a queue in its backend, told with `Queue`.
 //!
-//! *Requests.* A request that the person has to answer is `Asked` once, and once more after a
-//! reconnect if it still waits. Whoever answers it, `Closed` follows. What no person could answer is
-//! declined by the backend, and `Declined` says so.
+//! *Requests.* A request that the person has to answer is told with `RequestOpened`, and once more
+//! after a reconnect if it still waits. Whoever answers it, `RequestClosed` follows. What no person
+//! could answer is declined by the backend, and `RequestDeclined` says so.
 //!
 //! *What may be told.* A page sees what is in events. So an event is put together from named fields,
 //! never passed through: no addresses, tokens, headers, ids of sessions or of other clients, settings,
@@ -53,7 +53,7 @@ use crate::view::{Choice, EndReason, PlanStep, Speaker, TurnOutcome, Usage};
 /// A call that is under way. It runs to its end, whether or not anybody waits for it.
 pub type Call<T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send>>;
 
-/// Whoever holds the agent. See the module for what an implementation has to keep to.
+/// What holds the agent. See the module for what an implementation has to keep to.
 pub trait Backend: Send + 'static {
     /// The agent, for the review that its edits stand in.
     fn agent(&self) -> Agent;
@@ -174,7 +174,7 @@ pub enum BackendEvent {
     Choices(Choices),
     /// What was shown is replaced by this, and what follows continues it. Requests that are still open
     /// are not part of it; they are told on their own.
-    StartOver {
+    History {
         /// The conversation so far.
         events: Vec<BackendEvent>,
         /// Whether a turn is running.
@@ -198,22 +198,22 @@ pub enum BackendEvent {
     Commands(Vec<(String, Option<String>)>),
     /// How much of the model's window is used.
     Usage(Usage),
-    /// The agent asks for leave, or for answers.
-    Asked {
+    /// The agent asks for permission, or for answers.
+    RequestOpened {
         /// The request, as it is shown.
         request: Box<AgentRequest>,
-        /// The edits that leave is asked for, for the review.
+        /// The edits that need the permission, for the review.
         edits: Vec<Edit>,
     },
     /// A request is over, whoever answered it.
-    Closed {
+    RequestClosed {
         /// The request's id.
         request: String,
         /// Whether it was our own answer.
         by_me: bool,
     },
     /// A request that no person could have answered was declined, so that the agent can go on.
-    Declined {
+    RequestDeclined {
         /// The request's id.
         request: String,
     },
@@ -260,7 +260,7 @@ pub enum BackendEvent {
         mode: String,
     },
     /// The conversation has a title.
-    Titled {
+    TitleChanged {
         /// The title.
         title: String,
     },
@@ -270,13 +270,13 @@ pub enum BackendEvent {
         text: String,
     },
     /// The agent is out of reach for the moment. The backend tries to get it back.
-    Interrupted,
+    ConnectionLost,
     /// It is back. What was missed follows, then `CaughtUp`.
-    Restored,
+    ConnectionRestored,
     /// Everything that had happened before has been told; what follows happens now.
     CaughtUp,
     /// Something came that could not be read, or did not come at all. It is lost.
-    Gap,
+    EventsLost,
     /// The connection is over. Nothing follows until the next one.
     Disconnected(EndReason),
 }

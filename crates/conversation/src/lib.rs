@@ -6,7 +6,7 @@
 //! reloaded, a second tab and an editor all see the same, whole and in order.
 //!
 //! Addresses, tokens and ids of sessions stay in the backend and its owner; nobody who holds a
-//! conversation can get at them. Edits that the agent asks leave for also stand in the review, beside
+//! conversation can get at them. Edits that the agent asks permission for also stand in the review, beside
 //! those of every other agent (`review`). Files that go with a prompt pass the same privacy filter as
 //! any context (`attach`).
 //!

@@ -285,7 +285,7 @@ impl<B: Backend> Owner<B> {
         // First, so that whoever is asked sees at once where the edit stands. The desk answers from
         // memory; it is waited for because what comes next may be about this request.
         let proposal = match &event {
-            BackendEvent::Asked { request, edits } => {
+            BackendEvent::RequestOpened { request, edits } => {
                 let agent = self.backend.agent();
                 let (proposal, pending) = self.review.open(request, edits, agent).await;
                 if let Some(pending) = pending {
@@ -300,7 +300,8 @@ impl<B: Backend> Owner<B> {
         match event {
             BackendEvent::TurnEnded { outcome, .. } => self.recovery.turn_ended(&outcome),
             BackendEvent::CaughtUp if self.recovery.caught_up() => self.note(UNANSWERED),
-            BackendEvent::Closed { request, .. } | BackendEvent::Declined { request } => {
+            BackendEvent::RequestClosed { request, .. }
+            | BackendEvent::RequestDeclined { request } => {
                 self.review.close(&request).await;
             }
             BackendEvent::Disconnected(EndReason::Died)

@@ -1,4 +1,4 @@
-//! What agents ask the person: leave to do something, or answers to questions.
+//! What agents ask the person: permission to do something, or answers to questions.
 
 use crate::names::OptionKind;
 use crate::tools::ToolCall;
@@ -14,7 +14,7 @@ pub struct AgentRequest {
     pub tool: ToolCall,
     /// What can be chosen.
     pub options: RequestOptions,
-    /// The questions, if answers are wanted rather than leave.
+    /// The questions, if answers are wanted rather than a permission.
     pub questions: Option<Vec<RequestQuestion>>,
     /// Whether a background task asks, which happens outside of any turn too.
     pub background: bool,
@@ -37,7 +37,7 @@ pub struct RequestOption {
 
 /// The options of a request in the order in which they are shown: the narrowest yes first.
 ///
-/// Agents put the widest leave first ("allow all edits"), where a hasty key would give it. Every list
+/// Agents put the widest permission first ("allow all edits"), where a hasty key would grant it. Every list
 /// of options passes through here, so no backend and no front end has to think of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestOptions(Vec<RequestOption>);

@@ -1,4 +1,4 @@
-//! Edits that the agent asks leave for, in the same review as every other proposal.
+//! Edits that the agent asks permission for, in the same review as every other proposal.
 //!
 //! The request carries the text before and after, so the person can read it as a diff wherever they
 //! review. The backend takes a yes or a no and no other text; the proposal says so, and the review

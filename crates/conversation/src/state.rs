@@ -53,7 +53,7 @@ impl ConversationState {
         self.requests.as_slice()
     }
 
-    /// Takes in an event. If it asks leave for an edit, the review may show that as a proposal.
+    /// Takes in an event. If it asks permission for an edit, the review may show that as a proposal.
     pub fn apply(&mut self, event: &BackendEvent, proposal: Option<u64>) -> Vec<Change> {
         let mut changes = self.transcript.apply(event);
         self.apply_to_status(event, &mut changes);
@@ -96,7 +96,7 @@ impl ConversationState {
         if !changes_status(event) {
             return;
         }
-        if let BackendEvent::StartOver { events, .. } = event {
+        if let BackendEvent::History { events, .. } = event {
             // What the past says of the present is in its last words.
             for event in events {
                 self.apply_to_status(event, changes);
@@ -109,11 +109,12 @@ impl ConversationState {
     /// Whether a request came, went or changed.
     fn apply_to_requests(&mut self, event: &BackendEvent, proposal: Option<u64>) -> bool {
         match event {
-            BackendEvent::Asked { request, .. } => self.requests.open(AgentRequest {
+            BackendEvent::RequestOpened { request, .. } => self.requests.open(AgentRequest {
                 proposal,
                 ..(**request).clone()
             }),
-            BackendEvent::Closed { request, .. } | BackendEvent::Declined { request } => {
+            BackendEvent::RequestClosed { request, .. }
+            | BackendEvent::RequestDeclined { request } => {
                 self.requests.close(request);
             }
             BackendEvent::VoteCounted {
@@ -121,7 +122,7 @@ impl ConversationState {
                 received,
                 needed,
             } => self.requests.count_votes(request, received.zip(*needed)),
-            BackendEvent::StartOver { events, .. } => {
+            BackendEvent::History { events, .. } => {
                 let mut changed = false;
                 for event in events {
                     changed |= self.apply_to_requests(event, None);
@@ -140,11 +141,11 @@ fn changes_status(event: &BackendEvent) -> bool {
         BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
         | BackendEvent::ModelRefused { .. }
-        | BackendEvent::Asked { .. }
-        | BackendEvent::Closed { .. }
-        | BackendEvent::Declined { .. }
+        | BackendEvent::RequestOpened { .. }
+        | BackendEvent::RequestClosed { .. }
+        | BackendEvent::RequestDeclined { .. }
         | BackendEvent::VoteCounted { .. }
-        | BackendEvent::Gap => false,
+        | BackendEvent::EventsLost => false,
         _ => true,
     }
 }
@@ -168,7 +169,7 @@ fn update(status: &mut ConversationStatus, event: &BackendEvent, machine: Option
             };
         }
         BackendEvent::Choices(choices) => learn(status, choices),
-        BackendEvent::StartOver { busy, .. } => {
+        BackendEvent::History { busy, .. } => {
             status.busy = *busy;
             status.suggestion = None;
         }
@@ -200,10 +201,10 @@ fn update(status: &mut ConversationStatus, event: &BackendEvent, machine: Option
         }
         BackendEvent::ModelChanged { model } => status.model = Some(model.clone()),
         BackendEvent::ModeChanged { mode } => status.mode = Some(mode.clone()),
-        BackendEvent::Titled { title } => status.title = Some(title.clone()),
+        BackendEvent::TitleChanged { title } => status.title = Some(title.clone()),
         BackendEvent::Suggestion { text } => status.suggestion = Some(text.clone()),
-        BackendEvent::Interrupted => status.connection = ConnectionState::Reconnecting,
-        BackendEvent::Restored => status.connection = ConnectionState::CatchingUp,
+        BackendEvent::ConnectionLost => status.connection = ConnectionState::Reconnecting,
+        BackendEvent::ConnectionRestored => status.connection = ConnectionState::CatchingUp,
         BackendEvent::CaughtUp => status.connection = ConnectionState::Live,
         BackendEvent::Disconnected(reason) => {
             status.connection = ConnectionState::Lost(*reason);
@@ -212,12 +213,12 @@ fn update(status: &mut ConversationStatus, event: &BackendEvent, machine: Option
         }
         BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
-        | BackendEvent::Asked { .. }
-        | BackendEvent::Closed { .. }
-        | BackendEvent::Declined { .. }
+        | BackendEvent::RequestOpened { .. }
+        | BackendEvent::RequestClosed { .. }
+        | BackendEvent::RequestDeclined { .. }
         | BackendEvent::VoteCounted { .. }
         | BackendEvent::ModelRefused { .. }
-        | BackendEvent::Gap => {}
+        | BackendEvent::EventsLost => {}
     }
 }
 

@@ -72,15 +72,17 @@ impl Transcript {
     /// Takes in an event, if it is one that is shown here, and returns what changed.
     pub(crate) fn apply(&mut self, event: &BackendEvent) -> Vec<Change> {
         let change = match event {
-            BackendEvent::StartOver {
+            BackendEvent::History {
                 events, incomplete, ..
             } => return self.start_over(events, *incomplete),
             // What follows is perhaps another conversation, and comes from its beginning.
             BackendEvent::Connected { .. } => self.clear(),
             BackendEvent::Said { speaker, text } => self.say(*speaker, text),
             BackendEvent::Tool(tool) => self.use_tool(tool),
-            // What a call is about is often told only when leave is asked for.
-            BackendEvent::Asked { request, .. } if self.tools.contains_key(&request.tool.id) => {
+            // What a call is about is often told only with the request for permission.
+            BackendEvent::RequestOpened { request, .. }
+                if self.tools.contains_key(&request.tool.id) =>
+            {
                 self.use_tool(&ToolCall {
                     title: Some(request.title.clone()),
                     ..request.tool.clone()
@@ -112,14 +114,14 @@ impl Transcript {
                     background: *background,
                 })
             }
-            BackendEvent::Declined { .. } => {
+            BackendEvent::RequestDeclined { .. } => {
                 self.note("The agent asked for something that could not be read. It was declined.")
             }
             BackendEvent::ModelRefused { model } => {
                 let which = model.as_deref().unwrap_or("that model");
                 self.note(&format!("{which} could not be used."))
             }
-            BackendEvent::Gap => self.note("A part of the conversation could not be read."),
+            BackendEvent::EventsLost => self.note("A part of the conversation could not be read."),
             _ => return Vec::new(),
         };
         let mut changes = vec![change];

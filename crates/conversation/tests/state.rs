@@ -47,7 +47,7 @@ fn asked(request: &str) -> BackendEvent {
         proposal: None,
         votes: None,
     };
-    BackendEvent::Asked {
+    BackendEvent::RequestOpened {
         request: Box::new(request),
         edits: Vec::new(),
     }
@@ -87,8 +87,8 @@ fn standing(state: &ConversationState) -> String {
 fn every_event_shows_in_how_things_stand() {
     let mut state = state();
     let mut shown = Vec::new();
-    let over = BackendEvent::StartOver {
-        events: vec![BackendEvent::Titled {
+    let over = BackendEvent::History {
+        events: vec![BackendEvent::TitleChanged {
             title: "Tea".into(),
         }],
         busy: true,
@@ -112,8 +112,8 @@ fn every_event_shows_in_how_things_stand() {
         BackendEvent::Usage(Usage { used: 1, size: 10 }),
         BackendEvent::Commands(vec![("init".into(), None)]),
         BackendEvent::Suggestion { text: "go".into() },
-        BackendEvent::Interrupted,
-        BackendEvent::Restored,
+        BackendEvent::ConnectionLost,
+        BackendEvent::ConnectionRestored,
         BackendEvent::CaughtUp,
         BackendEvent::Disconnected(EndReason::Unreachable),
         connected(),
@@ -144,14 +144,14 @@ fn requests_wait_until_somebody_answered() {
         .collect();
     assert_eq!(seen, [("r2", None, Some((1, 2))), ("r1", Some(7), None)]);
     state.apply(
-        &BackendEvent::Closed {
+        &BackendEvent::RequestClosed {
             request: "r1".into(),
             by_me: false,
         },
         None,
     );
     state.apply(
-        &BackendEvent::Declined {
+        &BackendEvent::RequestDeclined {
             request: "r2".into(),
         },
         None,
@@ -202,9 +202,9 @@ fn event() -> impl Strategy<Value = BackendEvent> {
     let simple = prop::sample::select(vec![
         connected(),
         BackendEvent::CaughtUp,
-        BackendEvent::Interrupted,
-        BackendEvent::Restored,
-        BackendEvent::Gap,
+        BackendEvent::ConnectionLost,
+        BackendEvent::ConnectionRestored,
+        BackendEvent::EventsLost,
         BackendEvent::ModelRefused { model: None },
         BackendEvent::Usage(Usage { used: 1, size: 2 }),
         BackendEvent::Disconnected(EndReason::Died),
@@ -224,14 +224,14 @@ fn event() -> impl Strategy<Value = BackendEvent> {
         2 => (name, text).prop_map(tool),
         1 => text.prop_map(plan),
         2 => name.prop_map(|id| asked(&id)),
-        1 => name.prop_map(|request| BackendEvent::Closed { request, by_me: true }),
-        1 => name.prop_map(|request| BackendEvent::Declined { request }),
+        1 => name.prop_map(|request| BackendEvent::RequestClosed { request, by_me: true }),
+        1 => name.prop_map(|request| BackendEvent::RequestDeclined { request }),
         1 => (name, outcome, any::<bool>()).prop_map(|(prompt, outcome, background)| {
             let prompt = Some(prompt);
             BackendEvent::TurnEnded { prompt, outcome, background }
         }),
         1 => (name, queued).prop_map(|(prompt, state)| queue(&prompt, state)),
-        1 => text.prop_map(|title| BackendEvent::Titled { title }),
+        1 => text.prop_map(|title| BackendEvent::TitleChanged { title }),
         2 => simple,
     ]
 }
@@ -239,7 +239,7 @@ fn event() -> impl Strategy<Value = BackendEvent> {
 /// Single events, and now and then a whole past.
 fn happening() -> impl Strategy<Value = BackendEvent> {
     let past = (prop::collection::vec(event(), 0..8), any::<(bool, bool)>());
-    let over = past.prop_map(|(events, (busy, incomplete))| BackendEvent::StartOver {
+    let over = past.prop_map(|(events, (busy, incomplete))| BackendEvent::History {
         events,
         busy,
         incomplete,

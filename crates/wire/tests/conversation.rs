@@ -108,7 +108,7 @@ fn asked(
         proposal: None,
         votes: None,
     };
-    BackendEvent::Asked {
+    BackendEvent::RequestOpened {
         request: Box::new(request),
         edits: Vec::new(),
     }
@@ -152,10 +152,10 @@ fn questions() -> Vec<RequestQuestion> {
 }
 
 fn beginning() -> Vec<BackendEvent> {
-    let before = BackendEvent::StartOver {
+    let before = BackendEvent::History {
         events: vec![
             said(Speaker::Other, "before"),
-            BackendEvent::Titled {
+            BackendEvent::TitleChanged {
                 title: "Tea".into(),
             },
         ],
@@ -215,11 +215,11 @@ fn middle() -> Vec<BackendEvent> {
         asked("r2", "Ask", ToolCall::default(), &[], Some(questions())),
         counted("r1", Some(1)),
         counted("r2", None),
-        BackendEvent::Closed {
+        BackendEvent::RequestClosed {
             request: "r1".into(),
             by_me: true,
         },
-        BackendEvent::Declined {
+        BackendEvent::RequestDeclined {
             request: "r2".into(),
         },
         queue("p2", Some("later"), "queued"),
@@ -252,9 +252,9 @@ fn end() -> Vec<BackendEvent> {
             mode: "plan".into(),
         },
         BackendEvent::Suggestion { text: "go".into() },
-        BackendEvent::Interrupted,
-        BackendEvent::Restored,
-        BackendEvent::Gap,
+        BackendEvent::ConnectionLost,
+        BackendEvent::ConnectionRestored,
+        BackendEvent::EventsLost,
     ]
 }
 
@@ -264,7 +264,8 @@ fn what_is_written_is_as_it_was() {
     let mut lines = Lines::default();
     for event in [beginning(), middle(), end()].concat() {
         lines.add("event", json::event(&event).unwrap());
-        let is_edit = matches!(&event, BackendEvent::Asked { request, .. } if request.id == "r1");
+        let is_edit =
+            matches!(&event, BackendEvent::RequestOpened { request, .. } if request.id == "r1");
         lines.changes(&state.apply(&event, is_edit.then_some(7)));
     }
     lines.all(&state);

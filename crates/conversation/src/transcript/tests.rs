@@ -23,7 +23,7 @@ fn tool(id: &str, status: &str) -> ToolCall {
     }
 }
 
-/// Leave is asked for a call.
+/// Permission is asked for a call.
 fn asked(id: &str, title: &str) -> BackendEvent {
     let request = AgentRequest {
         id: "r1".into(),
@@ -38,7 +38,7 @@ fn asked(id: &str, title: &str) -> BackendEvent {
         proposal: None,
         votes: None,
     };
-    BackendEvent::Asked {
+    BackendEvent::RequestOpened {
         request: Box::new(request),
         edits: Vec::new(),
     }
@@ -162,7 +162,7 @@ fn pieces_become_entries() {
 fn a_new_connection_and_a_new_history_start_over() {
     let mut transcript = Transcript::new(TranscriptLimits::default());
     transcript.apply(&said(Speaker::Me, "before"));
-    let over = BackendEvent::StartOver {
+    let over = BackendEvent::History {
         events: vec![said(Speaker::Me, "one"), said(Speaker::Agent, "two")],
         busy: false,
         incomplete: true,
@@ -244,7 +244,7 @@ proptest! {
                 3 => BackendEvent::Tool(tool(&text, "pending")),
                 4 => plan(&text),
                 5 => ended(FAILED, false),
-                _ => BackendEvent::Gap,
+                _ => BackendEvent::EventsLost,
             };
             if let BackendEvent::Said { text, .. } = &event {
                 spoken.push_str(text);

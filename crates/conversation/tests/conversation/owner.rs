@@ -41,7 +41,7 @@ fn request(id: &str, title: &str, options: RequestOptions) -> AgentRequest {
     }
 }
 
-/// The agent asks leave for one edit.
+/// The agent asks permission for one edit.
 fn asked(id: &str) -> BackendEvent {
     let option = RequestOption {
         id: "yes".into(),
@@ -54,7 +54,7 @@ fn asked(id: &str) -> BackendEvent {
         after: "text\n".into(),
     };
     let options = [option].into_iter().collect();
-    BackendEvent::Asked {
+    BackendEvent::RequestOpened {
         request: Box::new(request(id, "Edit a.txt", options)),
         edits: vec![edit],
     }
@@ -221,7 +221,7 @@ async fn a_verdict_of_the_review_reaches_the_agent() {
             (machine.companion.desk).ask(move |state| state.decide(proposal.id, decision));
         decided.await.unwrap().unwrap();
         script.expect(call).await.give(Given::Counted(true));
-        script.tell(BackendEvent::Closed {
+        script.tell(BackendEvent::RequestClosed {
             request: id.into(),
             by_me: true,
         });

@@ -15,7 +15,7 @@ use crate::scene::{Machine, Talk};
 /// The first client that a fake daemon knows is ours.
 const US: &str = "client_1";
 
-/// A request for leave to make these edits.
+/// A request for permission to make these edits.
 fn edits(id: &str, diffs: &[(&str, Option<&str>, &str)]) -> Value {
     let mut request = permission(id);
     let diff = |(path, old, new): &(&str, Option<&str>, &str)| json!({"type": "diff", "path": path, "oldText": old, "newText": new});
@@ -71,7 +71,7 @@ async fn review_is_empty(machine: &Machine) {
 }
 
 #[tokio::test]
-async fn leave_is_given_here() {
+async fn permission_is_given_here() {
     let machine = Machine::new();
     let (daemon, talk) = machine.connected().await;
     takes_votes(&daemon, "r-1");

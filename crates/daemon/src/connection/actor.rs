@@ -138,7 +138,7 @@ impl Actor {
     /// Ends the current connection because another one replaces it.
     async fn end_previous(&mut self, disconnect_mode: DisconnectMode) {
         if let Err(error) = self.disconnect(disconnect_mode).await {
-            tracing::debug!(%error, "the daemon did not take our leave");
+            tracing::debug!(%error, "the daemon did not answer our disconnect");
         }
     }
 

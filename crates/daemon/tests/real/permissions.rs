@@ -1,4 +1,4 @@
-//! Asking a person: leave, refusal, questions, and two people at once.
+//! Asking a person: permission, refusal, questions, and two people at once.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn choice(request: &PermissionRequest, kind: &OptionKind) -> PermissionVote {
 }
 
 #[tokio::test]
-async fn leave_is_asked_for_given_refused_and_withdrawn() {
+async fn permission_is_asked_for_given_refused_and_withdrawn() {
     let Some(house) = House::open(&[]).await else {
         return;
     };

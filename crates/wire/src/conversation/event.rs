@@ -113,7 +113,7 @@ impl<'a> EventJson<'a> {
                 daemon_version: version.as_deref(),
                 workspace: workspace.into(),
             },
-            BackendEvent::StartOver {
+            BackendEvent::History {
                 events,
                 busy,
                 incomplete,
@@ -132,7 +132,7 @@ impl<'a> EventJson<'a> {
             },
             BackendEvent::Commands(commands) => Self::Commands { commands },
             BackendEvent::Usage(usage) => Self::Usage((*usage).into()),
-            BackendEvent::Asked { request, .. } => Self::Asked {
+            BackendEvent::RequestOpened { request, .. } => Self::Asked {
                 request: &request.id,
                 title: &request.title,
                 tool: (&request.tool).into(),
@@ -140,11 +140,11 @@ impl<'a> EventJson<'a> {
                 questions: questions(request.questions.as_deref()),
                 background: request.background,
             },
-            BackendEvent::Closed { request, by_me } => Self::Closed {
+            BackendEvent::RequestClosed { request, by_me } => Self::Closed {
                 request,
                 by_me: *by_me,
             },
-            BackendEvent::Declined { request } => Self::Declined { request },
+            BackendEvent::RequestDeclined { request } => Self::Declined { request },
             BackendEvent::VoteCounted {
                 request,
                 received,
@@ -178,12 +178,12 @@ impl<'a> EventJson<'a> {
                 model: model.as_deref(),
             },
             BackendEvent::ModeChanged { mode } => Self::ModeChanged { mode },
-            BackendEvent::Titled { title } => Self::Titled { title },
+            BackendEvent::TitleChanged { title } => Self::Titled { title },
             BackendEvent::Suggestion { text } => Self::Suggestion { text },
-            BackendEvent::Interrupted => Self::Interrupted,
-            BackendEvent::Restored => Self::Restored,
+            BackendEvent::ConnectionLost => Self::Interrupted,
+            BackendEvent::ConnectionRestored => Self::Restored,
             BackendEvent::CaughtUp => Self::CaughtUp,
-            BackendEvent::Gap => Self::Gap,
+            BackendEvent::EventsLost => Self::Gap,
             BackendEvent::Disconnected(reason) => Self::Disconnected {
                 reason: reason.as_str(),
                 can_reconnect: reason.can_retry(),

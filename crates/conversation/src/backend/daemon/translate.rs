@@ -27,7 +27,7 @@ use crate::view::{EndReason, PlanStep, Speaker, TurnOutcome, Usage};
 ///
 /// let mut translator = Translator::new(Sanitiser::new(TextLimits::default()));
 /// let event = IdeEvent::ConnectionLost { why: "no daemon answers at http://127.0.0.1:4170".into() };
-/// assert_eq!(translator.translate(&event), [BackendEvent::Interrupted]);
+/// assert_eq!(translator.translate(&event), [BackendEvent::ConnectionLost]);
 /// ```
 #[derive(Debug)]
 pub struct Translator {
@@ -62,7 +62,7 @@ impl Translator {
                 if !busy {
                     events.extend(self.end_of_text());
                 }
-                told.push(BackendEvent::StartOver {
+                told.push(BackendEvent::History {
                     events,
                     busy: *busy,
                     incomplete: *incomplete,
@@ -116,15 +116,15 @@ impl Translator {
                 version: self.line_of(connected.capabilities.qwen_code_version.as_deref()),
                 workspace: self.path(&connected.capabilities.workspace_cwd, None),
             },
-            IdeEvent::RequestOpened(request) => BackendEvent::Asked {
+            IdeEvent::RequestOpened(request) => BackendEvent::RequestOpened {
                 request: Box::new(self.request(request)),
                 edits: edits(request),
             },
-            IdeEvent::RequestClosed { request, reason } => BackendEvent::Closed {
+            IdeEvent::RequestClosed { request, reason } => BackendEvent::RequestClosed {
                 request: self.line(request.as_str()),
                 by_me: matches!(reason, CloseReason::Mine(_)),
             },
-            IdeEvent::RequestDeclined { request, .. } => BackendEvent::Declined {
+            IdeEvent::RequestDeclined { request, .. } => BackendEvent::RequestDeclined {
                 request: self.line(request.as_str()),
             },
             IdeEvent::VoteCounted {
@@ -167,15 +167,15 @@ impl Translator {
             IdeEvent::ModeChanged { mode } => BackendEvent::ModeChanged {
                 mode: self.line(mode.as_str()),
             },
-            IdeEvent::TitleChanged { title } => BackendEvent::Titled {
+            IdeEvent::TitleChanged { title } => BackendEvent::TitleChanged {
                 title: self.line(title),
             },
             IdeEvent::Suggestion { text } => BackendEvent::Suggestion {
                 text: self.line(text),
             },
-            IdeEvent::ConnectionLost { .. } => BackendEvent::Interrupted,
-            IdeEvent::ConnectionRestored => BackendEvent::Restored,
-            IdeEvent::Gap { .. } => BackendEvent::Gap,
+            IdeEvent::ConnectionLost { .. } => BackendEvent::ConnectionLost,
+            IdeEvent::ConnectionRestored => BackendEvent::ConnectionRestored,
+            IdeEvent::Gap { .. } => BackendEvent::EventsLost,
             IdeEvent::Disconnected { reason, .. } => BackendEvent::Disconnected(reason.into()),
             IdeEvent::CaughtUp => BackendEvent::CaughtUp,
             IdeEvent::HistoryLoaded { .. } | IdeEvent::Update { .. } | IdeEvent::Other(_) => {
@@ -382,29 +382,29 @@ fn said(update: &SessionUpdate, mine: bool) -> Option<(Speaker, &str)> {
 fn ends_text(event: &BackendEvent) -> bool {
     match event {
         BackendEvent::Connected { .. }
-        | BackendEvent::StartOver { .. }
+        | BackendEvent::History { .. }
         | BackendEvent::Said { .. }
         | BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
-        | BackendEvent::Asked { .. }
-        | BackendEvent::Declined { .. }
+        | BackendEvent::RequestOpened { .. }
+        | BackendEvent::RequestDeclined { .. }
         | BackendEvent::TurnEnded { .. }
         | BackendEvent::Disconnected(_) => true,
         BackendEvent::Choices(_)
         | BackendEvent::Commands(_)
         | BackendEvent::Usage(_)
-        | BackendEvent::Closed { .. }
+        | BackendEvent::RequestClosed { .. }
         | BackendEvent::VoteCounted { .. }
         | BackendEvent::Queue { .. }
         | BackendEvent::ModelChanged { .. }
         | BackendEvent::ModelRefused { .. }
         | BackendEvent::ModeChanged { .. }
-        | BackendEvent::Titled { .. }
+        | BackendEvent::TitleChanged { .. }
         | BackendEvent::Suggestion { .. }
-        | BackendEvent::Interrupted
-        | BackendEvent::Restored
+        | BackendEvent::ConnectionLost
+        | BackendEvent::ConnectionRestored
         | BackendEvent::CaughtUp
-        | BackendEvent::Gap => false,
+        | BackendEvent::EventsLost => false,
     }
 }
 
