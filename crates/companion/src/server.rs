@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +27,8 @@ const FAREWELL: Duration = Duration::from_millis(700);
 /// Serves `app` on `listener` until `stop` resolves, then lets open requests finish and returns.
 ///
 /// Streams that never end by themselves have to be ended by `app` when it learns of the stop.
-/// Every request carries a `Flushes` extension that tells when its answer has left.
+/// Every request carries a `Flushes` extension that tells when its answer has left, and the
+/// [`SocketEnds`] of its connection.
 pub async fn serve(
     listener: &TcpListener,
     app: Router,
@@ -46,8 +48,11 @@ pub async fn serve(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let connection = connection(stream, app.clone(), limits.patience, stopped.clone());
+            Ok((stream, theirs)) => {
+                let ends = stream.local_addr().map(|ours| SocketEnds { ours, theirs });
+                let app = app.clone();
+                let connection =
+                    connection(stream, ends.ok(), app, limits.patience, stopped.clone());
                 tokio::spawn(async move {
                     connection.await;
                     drop(permit);
@@ -66,8 +71,18 @@ pub async fn serve(
     let _ = tokio::time::timeout(FAREWELL, stopping.closed()).await;
 }
 
+/// The addresses of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct SocketEnds {
+    /// The end that belongs to this server.
+    pub ours: SocketAddr,
+    /// The end that belongs to the client.
+    pub theirs: SocketAddr,
+}
+
 async fn connection(
     stream: TcpStream,
+    ends: Option<SocketEnds>,
     app: Router,
     patience: Duration,
     mut stopped: watch::Receiver<bool>,
@@ -80,6 +95,9 @@ async fn connection(
         let flushes = flushes.clone();
         move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(flushes.clone());
+            if let Some(ends) = ends {
+                request.extensions_mut().insert(ends);
+            }
             app.call(request)
         }
     });

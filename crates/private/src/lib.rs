@@ -1,4 +1,4 @@
-//! Files and folders that only this user can read.
+//! Files and folders that only this user can read, and connections that only this user makes.
 //!
 //! Tokens are kept in small files, and some of those files have to live in places that every
 //! user of the machine can write to, such as `/tmp`. This crate creates, reads and removes
@@ -24,6 +24,7 @@
 mod error;
 mod file;
 mod folder;
+mod peer;
 #[cfg(unix)]
 #[path = "unix.rs"]
 mod platform;
@@ -35,4 +36,5 @@ mod stamp;
 pub use error::Error;
 pub use file::{read, remove, sweep, write};
 pub use folder::ensure_folder;
+pub use peer::{Peer, peer};
 pub use stamp::{Stamp, stamp};

@@ -2,7 +2,8 @@
 //!
 //! A link ends up in argument lists, histories and scrollback, so it must not hold the page's
 //! key. It holds a ticket, in the fragment, which browsers send to nobody; the page hands the
-//! ticket in for the key, once, and removes it from the address.
+//! ticket in for the key, once, and removes it from the address. Another user who reads the ticket
+//! from an argument list gets no key for it where the system tells users apart (`routes::page`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -27,6 +27,8 @@ pub(crate) enum ApiError {
     Unauthorized,
     #[error("this link was used or is too old; run `outrigger url` for a fresh one")]
     UsedLink,
+    #[error("this link was made for another user of this machine")]
+    ForeignLink,
     #[error("{0}")]
     Forbidden(Denied),
     #[error("pages may not do this; use the command line")]
@@ -63,7 +65,9 @@ impl ApiError {
             ApiError::Unauthorized | ApiError::UsedLink => {
                 (StatusCode::UNAUTHORIZED, "unauthorized")
             }
-            ApiError::Forbidden(_) | ApiError::NotForPages => (StatusCode::FORBIDDEN, "forbidden"),
+            ApiError::Forbidden(_) | ApiError::NotForPages | ApiError::ForeignLink => {
+                (StatusCode::FORBIDDEN, "forbidden")
+            }
             ApiError::NoRandomness(_) => UNAVAILABLE,
             ApiError::Front(error) => match error {
                 FrontError::Refused(Refusal::Unknown(_)) | FrontError::NoSuchFile { .. } => {

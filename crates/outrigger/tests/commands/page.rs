@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use companion::Token;
@@ -10,6 +11,10 @@ use testkit::Terminal;
 use web::{Client, ClientError, wire};
 
 use crate::sandbox::{Sandbox, finish, until};
+
+/// The user that owns nothing.
+#[cfg(target_os = "linux")]
+const NOBODY: u32 = 65534;
 
 /// A question to a companion, waited for.
 fn wait<T>(asked: impl Future<Output = T>) -> T {
@@ -53,6 +58,44 @@ fn a_link_opens_the_page_once_and_no_more_than_the_page() {
         3,
         "nobody serves that"
     );
+}
+
+/// Another user can read a link from the argument list of the program that opens it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_is_of_no_use_to_another_user() {
+    if !rustix::process::geteuid().is_root() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "only root can act as another user"
+        );
+        eprintln!("SKIPPED: only root can act as another user");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let served = sandbox.serve(&[]);
+    let link = sandbox.run(&["url"]).good();
+    let (_, ticket) = link.trim_end().split_once('#').unwrap();
+    let body = format!(r#"{{"ticket":"{ticket}"}}"#);
+    let request = format!(
+        "POST /api/page HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len(),
+        port = served.port,
+    );
+    let mut stranger = std::process::Command::new("bash");
+    let exchange = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{}; cat >&3; cat <&3",
+        served.port
+    );
+    stranger
+        .args(["-c", &exchange])
+        .current_dir("/")
+        .uid(NOBODY);
+    let answer = finish(stranger, request.as_bytes()).good();
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    assert!(answer.contains("another user"), "{answer}");
+    // It was not used up by that.
+    redeem(served.port, &link).unwrap();
 }
 
 #[test]
