@@ -35,6 +35,12 @@ pub fn wait_for<T>(
     }
 }
 
+/// The same, where the message says all that there is to see.
+#[track_caller]
+pub fn until<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
+    wait_for(what, probe, String::new)
+}
+
 /// Waits for something that has to happen.
 pub async fn soon<T>(what: &str, happens: impl Future<Output = T>) -> T {
     let happened = tokio::time::timeout(PATIENCE, happens).await;
