@@ -106,7 +106,7 @@ impl Scene {
         let daemon = house.start_daemon(&house.workspace(), 0);
         house.serve_with_daemon(&daemon.url());
         let browser = Browser::start(Look::DESK);
-        let link = String::from_utf8(house.outrigger(["url"], "")).unwrap();
+        let link = house.run(&["url"]).good();
         browser.open(link.trim_end());
         browser.wait_for("html[data-state=live]");
         browser.click("button[data-nav=chat]");

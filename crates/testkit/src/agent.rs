@@ -48,7 +48,7 @@ impl Agent {
         match self {
             Self::Qwen => vec![
                 ("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
-                ("OPENAI_API_KEY", "fake".into()),
+                ("OPENAI_API_KEY", "fake-key".into()),
                 ("OPENAI_MODEL", "fake-model".into()),
                 // It would otherwise start itself a second time to raise its memory limit, which is a
                 // quarter of the processor time until the person can type.
@@ -56,7 +56,7 @@ impl Agent {
             ],
             Self::Gemini => vec![
                 ("GOOGLE_GEMINI_BASE_URL", format!("http://127.0.0.1:{port}")),
-                ("GEMINI_API_KEY", "fake".into()),
+                ("GEMINI_API_KEY", "fake-key".into()),
                 // The same.
                 ("GEMINI_CLI_NO_RELAUNCH", "1".into()),
             ],

@@ -1,6 +1,5 @@
-//! What the person of a household types: the commands of the program under test.
+//! What a person types: the commands of the program under test.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Household, PATIENCE};
+use crate::{Machine, PATIENCE};
 
 /// A proposal as `outrigger proposals --json` lists it.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,19 +28,18 @@ pub struct Proposal {
     pub hunks: usize,
 }
 
-impl Household {
+impl Machine {
     /// What `outrigger proposals` lists.
     #[track_caller]
     pub fn proposals(&self) -> Vec<Proposal> {
-        let output = self.outrigger(["proposals", "--json"], "");
-        serde_json::from_slice(&output).unwrap()
+        let listed = self.run(&["proposals", "--json"]).json();
+        serde_json::from_value(listed).unwrap()
     }
 
     /// What `outrigger status` says about the one companion.
     #[track_caller]
     pub fn status(&self) -> Value {
-        let output = self.outrigger(["status", "--json"], "");
-        let mut status: Value = serde_json::from_slice(&output).unwrap();
+        let mut status = self.run(&["status", "--json"]).json();
         let companions = status["companions"].as_array().map(Vec::len);
         assert_eq!(companions, Some(1), "not one companion: {status}");
         status["companions"][0].take()
@@ -50,8 +48,8 @@ impl Household {
     /// The process of the companion, if one runs; an editor may start one at any time.
     #[track_caller]
     pub fn served_by(&self) -> Option<u32> {
-        let output = run_to_end(self.command().args(["status", "--json"]), "");
-        let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let done = self.run(&["status", "--json"]);
+        let status: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
         let process = status["companions"][0]["pid"].as_u64();
         process.and_then(|process| process.try_into().ok())
     }
@@ -78,74 +76,97 @@ impl Household {
     /// Accepts a proposal as it is.
     #[track_caller]
     pub fn accept(&self, proposal: &Proposal) {
-        self.outrigger(["accept", &proposal.id.to_string()], "");
+        self.run(&["accept", &proposal.id.to_string()]).good();
     }
 
     /// Accepts a proposal with another text.
     #[track_caller]
     pub fn accept_edited(&self, proposal: &Proposal, text: &str) {
         let id = proposal.id.to_string();
-        self.outrigger(["accept", &id, "--content-from", "-"], text);
+        self.run_with(&["accept", &id, "--content-from", "-"], text)
+            .good();
     }
 
     /// Accepts some hunks of a proposal.
     #[track_caller]
     pub fn accept_hunks(&self, proposal: &Proposal, hunks: &str) {
-        self.outrigger(["accept", &proposal.id.to_string(), "--hunks", hunks], "");
+        let id = proposal.id.to_string();
+        self.run(&["accept", &id, "--hunks", hunks]).good();
     }
 
     /// Rejects a proposal.
     #[track_caller]
     pub fn reject(&self, proposal: &Proposal) {
-        self.outrigger(["reject", &proposal.id.to_string()], "");
+        self.run(&["reject", &proposal.id.to_string()]).good();
     }
 
     /// Tells the companion where the person is.
     #[track_caller]
     pub fn focus(&self, name: &str, line: u32, column: u32, selection: &str) {
         let path = self.path(name);
-        let (line, column) = (line.to_string(), column.to_string());
         let arguments = [
-            OsStr::new("focus"),
-            path.as_os_str(),
-            "--line".as_ref(),
-            line.as_ref(),
-            "--column".as_ref(),
-            column.as_ref(),
-            "--selection-from".as_ref(),
-            "-".as_ref(),
+            "focus",
+            path.to_str().unwrap(),
+            "--line",
+            &line.to_string(),
+            "--column",
+            &column.to_string(),
+            "--selection-from",
+            "-",
         ];
-        self.outrigger(arguments, selection);
+        self.run_with(&arguments, selection).good();
     }
 
-    /// Runs a command of the program to its end, with `input` on its stdin; its stdout.
+    /// Runs a command of the program to its end.
+    #[track_caller]
+    pub fn run(&self, arguments: &[&str]) -> Done {
+        self.run_with(arguments, "")
+    }
+
+    /// The same, with `input` on its stdin.
+    #[track_caller]
+    pub fn run_with(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Done {
+        finish(self.command(arguments), input)
+    }
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Done {
+    /// Its exit code; -1 if a signal ended it.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
+}
+
+impl Done {
+    /// What a command printed that went well.
     ///
     /// # Panics
-    /// When it fails or does not end.
+    /// When it did not.
     #[track_caller]
-    pub fn outrigger<S: AsRef<OsStr>>(
-        &self,
-        arguments: impl IntoIterator<Item = S>,
-        input: &str,
-    ) -> Vec<u8> {
-        let mut command = self.command();
-        command.args(arguments);
-        let output = run_to_end(&mut command, input);
-        assert!(
-            output.status.success(),
-            "{command:?} failed with {}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        );
-        output.stdout
+    pub fn good(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.stdout
     }
 
-    /// The program under test, as typed in a plain terminal in the workspace.
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(self.program());
-        command.current_dir(self.workspace());
-        command.env_clear().envs(self.environment());
-        command
+    /// The same, read as JSON.
+    #[track_caller]
+    pub fn json(self) -> Value {
+        serde_json::from_str(&self.good()).unwrap()
+    }
+}
+
+/// Runs a command that prints text to its end, with `input` on its stdin.
+#[track_caller]
+pub fn finish(mut command: Command, input: impl AsRef<[u8]>) -> Done {
+    let output = run_to_end(&mut command, input);
+    Done {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
@@ -154,13 +175,13 @@ impl Household {
 /// # Panics
 /// When it does not end.
 #[track_caller]
-pub fn run_to_end(command: &mut Command, input: &str) -> Output {
+pub fn run_to_end(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let pid = Pid::from_child(&child);
     // A program that does not read its input may have gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     let (send, receive) = mpsc::channel();
     thread::spawn(move || send.send(child.wait_with_output()));
     let Ok(output) = receive.recv_timeout(PATIENCE) else {

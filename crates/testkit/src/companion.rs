@@ -1,15 +1,15 @@
 //! The companion under test, as a process.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::fs;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
-use crate::PATIENCE;
+use crate::until;
 
 /// How long a companion may take to leave after SIGTERM.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -17,45 +17,34 @@ const LEAVING: Duration = Duration::from_secs(10);
 /// A running `outrigger serve`. Dropping it asks it to leave, and ends it if it does not.
 pub struct Companion {
     child: Child,
-    ready: Value,
-    /// What it has written to stderr so far.
-    log: Arc<Mutex<String>>,
+    port: u16,
+    /// What it prints. A file has all of it as soon as the process has ended, however it did.
+    stdout: NamedTempFile,
+    stderr: NamedTempFile,
 }
 
 impl Companion {
     /// Starts `command` and waits for the line that says it is ready.
     #[track_caller]
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
+        let [stdout, stderr] = [(), ()].map(|()| NamedTempFile::new().unwrap());
         command.stdin(Stdio::null());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let log = Arc::<Mutex<String>>::default();
-        let stderr = child.stderr.take().unwrap();
-        let written = log.clone();
-        thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                *written.lock().unwrap() += &format!("{line}\n");
-            }
-        });
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let (send, receive) = mpsc::channel();
-        thread::spawn(move || {
-            let mut line = String::new();
-            let _ = stdout.read_line(&mut line);
-            let _ = send.send(line);
-            // Nobody may ever block on a full pipe.
-            let _ = stdout.read_to_end(&mut Vec::new());
-        });
-        let line = receive.recv_timeout(PATIENCE).unwrap_or_default();
+        command.stdout(stdout.reopen().unwrap());
+        command.stderr(stderr.reopen().unwrap());
         let mut this = Self {
-            child,
-            ready: serde_json::from_str(&line).unwrap_or_default(),
-            log,
+            child: command.spawn().unwrap(),
+            port: 0,
+            stdout,
+            stderr,
         };
-        if !this.ready.is_object() {
-            this.kill();
-            panic!("the companion did not get ready: {line:?}\n{}", this.log());
-        }
+        let ready = until("the companion is ready", || {
+            let ended = this.child.try_wait().unwrap();
+            assert_eq!(ended, None, "it ended before it was ready");
+            let line = this.ready_line();
+            line.ends_with('\n').then_some(line)
+        });
+        let ready: Value = serde_json::from_str(&ready).unwrap();
+        this.port = ready["port"].as_u64().unwrap().try_into().unwrap();
         this
     }
 
@@ -66,15 +55,28 @@ impl Companion {
 
     /// The port it told in its line.
     pub fn port(&self) -> u16 {
-        let port = self.ready["port"]
-            .as_u64()
-            .and_then(|it| it.try_into().ok());
-        port.unwrap_or_else(|| panic!("no port in {}", self.ready))
+        self.port
     }
 
-    /// What it has logged so far.
-    pub fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+    /// What it has told scripts: the line that says it is ready.
+    pub fn ready_line(&self) -> String {
+        fs::read_to_string(&self.stdout).unwrap()
+    }
+
+    /// Everything that it has printed so far.
+    pub fn printed(&self) -> String {
+        self.ready_line() + &fs::read_to_string(&self.stderr).unwrap()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub fn ended(&mut self) -> ExitStatus {
+        until("the companion ends", || self.child.try_wait().unwrap())
     }
 
     /// Ends it without any warning, as a crash would.
@@ -82,44 +84,23 @@ impl Companion {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-
-    /// Asks it to leave.
-    ///
-    /// # Panics
-    /// When it does not leave, or not with success.
-    #[track_caller]
-    pub fn stop(mut self) {
-        let status = self.ask_to_leave(PATIENCE);
-        assert!(
-            status.is_some_and(|it| it.success()),
-            "SIGTERM ended the companion with {status:?}\n{}",
-            self.log()
-        );
-    }
-
-    fn ask_to_leave(&mut self, patience: Duration) -> Option<std::process::ExitStatus> {
-        let pid = Pid::from_child(&self.child);
-        let end = Instant::now() + patience;
-        if let Ok(None) = self.child.try_wait() {
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        while Instant::now() < end {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Some(status);
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        None
-    }
 }
 
 impl Drop for Companion {
     fn drop(&mut self) {
         if thread::panicking() {
-            eprintln!("--- log of the companion ---\n{}", self.log());
+            eprintln!("--- printed by the companion ---\n{}", self.printed());
         }
-        if self.ask_to_leave(LEAVING).is_none() {
-            self.kill();
+        // It may have ended already; then there is nobody to tell.
+        if let Ok(None) = self.child.try_wait() {
+            self.signal(Signal::TERM);
+        }
+        let end = Instant::now() + LEAVING;
+        while self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            if Instant::now() > end {
+                self.kill();
+            }
+            thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -10,8 +10,10 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
-use crate::{Agent, Household, PATIENCE, wait_for};
+use crate::waiting::wait_within;
+use crate::{Agent, Household, PATIENCE};
 
 /// What every daemon of a household asks for.
 pub const TOKEN: &str = "a-token-for-tests";
@@ -43,9 +45,8 @@ impl Household {
         fs::write(path, settings.to_string()).unwrap();
     }
 
-    /// Starts a daemon for `folder`, on `port` or on any, and waits until it listens.
-    #[track_caller]
-    pub fn start_daemon(&self, folder: &Path, port: u16) -> Daemon {
+    /// What starts a daemon for `folder`, on `port` or on any.
+    pub fn daemon_command(&self, folder: &Path, port: u16) -> Command {
         self.set_up_daemon();
         let mut command = Command::new(self.clients().commands().join("qwen"));
         command
@@ -56,15 +57,36 @@ impl Household {
             .current_dir(folder)
             .env_clear()
             .envs(self.environment_for(Agent::Qwen))
-            .env("QWEN_SERVER_TOKEN", TOKEN)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .env("QWEN_SERVER_TOKEN", TOKEN);
+        command
+    }
+
+    /// Starts a daemon for `folder`, on `port` or on any, and waits until it listens.
+    #[track_caller]
+    pub fn start_daemon(&self, folder: &Path, port: u16) -> Daemon {
+        Daemon::start(self.daemon_command(folder, port))
+    }
+
+    /// Starts a daemon for the workspace, on any port, and waits until the agent behind it runs.
+    #[track_caller]
+    pub fn start_daemon_with_agent(&self) -> Daemon {
+        let daemon = self.start_daemon(&self.workspace(), 0);
+        daemon.wait_for_agent();
+        daemon
+    }
+}
+
+impl Daemon {
+    /// Starts what [`Household::daemon_command`] gives, and waits until it listens.
+    #[track_caller]
+    pub fn start(mut command: Command) -> Daemon {
+        let log = NamedTempFile::new().unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(log.reopen().unwrap());
         let mut child = command.spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
-            let mut stdout = stdout;
             let mut line = String::new();
             while stdout.read_line(&mut line).is_ok_and(|read| read > 0) {
                 if let Some(port) = listens_on(&line) {
@@ -76,33 +98,34 @@ impl Household {
             // Nobody may ever block on a full pipe.
             let _ = stdout.read_to_end(&mut Vec::new());
         });
-        let port = receive.recv_timeout(PATIENCE);
-        let port = port.expect("the daemon did not begin to listen");
-        Daemon { child, port }
+        let port = receive.recv_timeout(PATIENCE).unwrap_or_default();
+        let daemon = Daemon { child, port };
+        let complaints = || fs::read_to_string(log.path()).unwrap_or_default();
+        assert_ne!(port, 0, "the daemon did not listen\n{}", complaints());
+        daemon
     }
 
-    /// Starts a daemon for the workspace, on any port, and waits until the agent behind it runs. The
-    /// first conversation starts the agent and gives it ten seconds, which is not enough on a machine
-    /// that is busy enough; whoever comes first is told to try again.
+    /// Waits until the agent behind it runs. The first conversation starts the agent and gives it ten
+    /// seconds, which is not enough on a machine that is busy enough; whoever comes first is told to
+    /// try again.
     #[track_caller]
-    pub fn start_daemon_with_agent(&self) -> Daemon {
-        let daemon = self.start_daemon(&self.workspace(), 0);
-        let opened = wait_for(
+    pub fn wait_for_agent(&self) {
+        let opened = wait_within(
+            5 * PATIENCE,
             "the agent behind the daemon",
             || {
-                let (status, body) = daemon.ask("POST", "/session", r#"{"sessionScope":"thread"}"#);
+                let (status, body) = self.ask("POST", "/session", r#"{"sessionScope":"thread"}"#);
+                let is_open_or_late = status == 200 || status >= 500;
+                assert!(is_open_or_late, "no session but {status}: {body}");
                 (status == 200).then_some(body)
             },
             || "the daemon opens no session".into(),
         );
         let session = opened["sessionId"].as_str().unwrap();
-        let (status, _) = daemon.ask("DELETE", &format!("/session/{session}"), "");
+        let (status, _) = self.ask("DELETE", &format!("/session/{session}"), "");
         assert_eq!(status, 204, "the daemon does not close a session");
-        daemon
     }
-}
 
-impl Daemon {
     /// The port it listens on.
     pub fn port(&self) -> u16 {
         self.port
@@ -130,6 +153,16 @@ impl Daemon {
         let body = answer.split_once("\r\n\r\n").unwrap_or_default().1;
         let body = serde_json::from_str(body).unwrap_or_default();
         (status.unwrap_or_default(), body)
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// Ends it without any warning, as a crash would.

@@ -1,60 +1,63 @@
-//! One person's machine in a temporary folder: home, workspace, model and companion.
+//! One person's machine with agents on it: the model behind them, and the companion.
 //!
-//! Nothing is shared between two households, so tests can run side by side. Declare a household
-//! before its terminals: they must be gone before their folders are.
+//! Declare a household before its terminals: they must be gone before their folders are.
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 
-use tempfile::TempDir;
-
-use crate::{Agent, Call, Clients, Companion, Model, Proposal, ScriptedEditor, Terminal, wait_for};
+use crate::{
+    Agent, Call, Clients, Companion, Machine, Model, Proposal, ScriptedEditor, Terminal, wait_for,
+};
 
 /// What the input box of both agents shows while it waits for the person.
 const PROMPT: &str = "Type your message";
 
-/// A person's machine.
+/// A machine with the published agents.
 pub struct Household {
     /// The companion, while one runs.
     companion: Option<Companion>,
     /// The model behind every agent of this household.
     pub model: Model,
     clients: Clients,
-    /// The program under test.
-    program: PathBuf,
-    /// Home, temporary folder and workspace, under their real path.
-    root: PathBuf,
     /// How many marks [`Self::ask`] has made up.
     asked: Cell<usize>,
-    /// Removes everything at the end.
-    _folder: TempDir,
+    /// The last field: the companion must be gone before its folders are.
+    machine: Machine,
+}
+
+impl Deref for Household {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.machine
+    }
 }
 
 impl Household {
     /// A machine where the person has used both agents before, but runs no companion.
     pub fn new(program: impl AsRef<Path>, clients: &Clients) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("outrigger-")
-            .tempdir()
-            .unwrap();
-        let this = Self {
+        let mut machine = Machine::new(program);
+        let commands = clients.commands();
+        machine.set("PATH", format!("{}:/usr/bin:/bin", commands.display()));
+        machine.set("TERM", "xterm-256color");
+        machine.set("LANG", "C.UTF-8");
+        machine.set("SHELL", "/bin/bash");
+        // Inside a container the agents look for the editor on the host unless told otherwise.
+        if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
+            machine.set("REMOTE_CONTAINERS", "1");
+        }
+        for agent in Agent::ALL {
+            agent.write_settings(&machine.home());
+        }
+        Self {
             companion: None,
             model: Model::start(),
             clients: clients.clone(),
-            program: program.as_ref().into(),
-            root: folder.path().canonicalize().unwrap(),
             asked: Cell::new(0),
-            _folder: folder,
-        };
-        for folder in [this.home(), this.temporary(), this.workspace()] {
-            fs::create_dir(folder).unwrap();
+            machine,
         }
-        for agent in Agent::ALL {
-            agent.write_settings(&this.home());
-        }
-        this
     }
 
     /// The same, with a companion for the workspace.
@@ -64,68 +67,12 @@ impl Household {
         this
     }
 
-    /// The home folder.
-    pub fn home(&self) -> PathBuf {
-        self.root.join("home")
-    }
-
-    /// The temporary folder.
-    pub fn temporary(&self) -> PathBuf {
-        self.root.join("tmp")
-    }
-
-    /// The workspace.
-    pub fn workspace(&self) -> PathBuf {
-        self.root.join("work")
-    }
-
-    /// The path of a file in the workspace.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.workspace().join(name)
-    }
-
-    /// Writes a file in the workspace.
-    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
-    }
-
-    /// A file in the workspace, if it exists.
-    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
-        fs::read(self.path(name)).ok()
-    }
-
     /// The installed clients.
     pub fn clients(&self) -> &Clients {
         &self.clients
     }
 
-    /// The program under test.
-    pub fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// The environment of a plain terminal on this machine.
-    pub fn environment(&self) -> Vec<(String, String)> {
-        let commands = self.clients.commands();
-        let mut environment = vec![
-            ("PATH", format!("{}:/usr/bin:/bin", commands.display())),
-            ("HOME", self.home().display().to_string()),
-            ("TMPDIR", self.temporary().display().to_string()),
-            ("TERM", "xterm-256color".into()),
-            ("LANG", "C.UTF-8".into()),
-            ("SHELL", "/bin/bash".into()),
-        ];
-        // Inside a container the agents look for the editor on the host unless told otherwise.
-        if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
-            environment.push(("REMOTE_CONTAINERS", "1".into()));
-        }
-        environment
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
-    }
-
-    /// The same, with what sends `agent` to the model.
+    /// The environment of a terminal whose `agent` is sent to the model.
     pub fn environment_for(&self, agent: Agent) -> Vec<(String, String)> {
         let mut environment = self.environment();
         for (name, value) in agent.environment(self.model.port()) {
@@ -134,23 +81,10 @@ impl Household {
         environment
     }
 
-    /// An environment in which the program is where a person has installed it: on the path.
-    pub fn with_program(&self, mut environment: Vec<(String, String)>) -> Vec<(String, String)> {
-        let folder = self.program.parent().unwrap();
-        for (name, value) in &mut environment {
-            if name == "PATH" {
-                *value = format!("{}:{value}", folder.display());
-            }
-        }
-        environment
-    }
-
     /// Starts the companion; the same command as after a crash.
     #[track_caller]
     pub fn serve(&mut self) {
-        let mut command = self.command();
-        command.arg("serve").arg(self.workspace()).arg("--json");
-        self.companion = Some(Companion::start(command));
+        self.companion = Some(self.start_companion(&[]));
     }
 
     /// Starts a companion that holds conversations with the daemon at `url`, or with one that it
@@ -163,11 +97,8 @@ impl Household {
     /// The same, with a token that the daemon may not know.
     #[track_caller]
     pub fn serve_with_token(&mut self, url: &str, token: &str) {
-        let mut command = self.command();
+        let mut command = self.command(&["serve", "--json", "--daemon-url", url]);
         command
-            .arg("serve")
-            .arg(self.workspace())
-            .args(["--json", "--daemon-url", url])
             .envs(self.environment_for(Agent::Qwen))
             .env("QWEN_SERVER_TOKEN", token);
         self.companion = Some(Companion::start(command));
@@ -177,9 +108,7 @@ impl Household {
     /// crash. Its process is `process`.
     #[track_caller]
     pub fn edit(&self, process: u32) -> ScriptedEditor {
-        let mut command = self.command();
-        command.arg("lsp");
-        let mut editor = ScriptedEditor::start(command);
+        let mut editor = ScriptedEditor::start(self.command(&["lsp"]));
         editor.begin("Scripted", &self.workspace(), process);
         editor
     }

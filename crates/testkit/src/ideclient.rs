@@ -66,8 +66,8 @@ impl IdeClient {
         ];
         let mut command = match start {
             Start::Run => {
-                let mut command = house.command();
-                command.args(["run", "--"]).args(node);
+                let mut command = house.command(&["run", "--"]);
+                command.args(node);
                 command
             }
             Start::Plain | Start::Environment | Start::Bridge => {
@@ -80,8 +80,8 @@ impl IdeClient {
         match start {
             Start::Plain | Start::Run => {}
             Start::Environment => {
-                let output = house.outrigger(["env", "--shell", "json"], "");
-                let variables: HashMap<String, String> = serde_json::from_slice(&output).unwrap();
+                let variables = house.run(&["env", "--shell", "json"]).good();
+                let variables: HashMap<String, String> = serde_json::from_str(&variables).unwrap();
                 command.envs(variables);
             }
             Start::Bridge => {

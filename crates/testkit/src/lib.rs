@@ -1,16 +1,18 @@
 //! Everything a test needs to put a *published* terminal agent in front of a companion.
 //!
 //! The agents are the real npm packages, unpatched; only the model behind them is a fake
-//! ([`Model`]), because a test must decide which edits are asked for. A [`Household`] is one person's
-//! machine: a home, a temporary folder, a workspace, the model, the companion, and the commands the
-//! person types. A [`Terminal`] is a real pty with one agent in it. An [`IdeClient`] is the agent's
-//! own connection code without its screen, which makes old versions cheap to try. A
-//! [`ScriptedEditor`] is the editor's end of `outrigger lsp`, for those who try or write a plugin. A
-//! [`Browser`] is a real Chromium with the page in it. [`fake_daemon`] is a daemon in the test's own
-//! process, for what a real one cannot be made to do.
+//! ([`Model`]), because a test must decide which edits are asked for. A [`Machine`] is one person's: a
+//! home, a temporary folder, a workspace, and the commands the person types. A [`Household`] is a
+//! machine with the agents, the model and a companion; a [`Daemon`] is `qwen serve` on it. A
+//! [`Terminal`] is a real pty with one agent in it. An [`IdeClient`] is the agent's own connection code
+//! without its screen, which makes old versions cheap to try. A [`ScriptedEditor`] is the editor's end
+//! of `outrigger lsp`, for those who try or write a plugin. A [`Browser`] is a real Chromium with the
+//! page in it. [`fake_daemon`] is a daemon in the test's own process, for what a real one cannot be
+//! made to do.
 //!
 //! An [`InProcessCompanion`] is the whole companion without the program around it, and an
-//! [`McpPeer`] is an agent's client that hides nothing, for what published clients never send.
+//! [`McpPeer`] is an agent's client that hides nothing, for what published clients never send. A
+//! [`PlayedAgent`] is such a client for tests that block, where no published agent is needed.
 //!
 //! The kit never asserts anything about the product, except that an [`McpPeer`] gives up on what
 //! published clients give up on. It does panic when the world around a test is
@@ -38,9 +40,11 @@ mod household;
 pub mod http;
 mod ideclient;
 mod in_process;
+mod machine;
 mod mcp_peer;
 mod model;
 mod packages;
+mod played_agent;
 mod proxy;
 pub mod scripted_backend;
 mod tasks;
@@ -50,16 +54,18 @@ mod waiting;
 pub use agent::Agent;
 pub use browser::{Browser, Look, Tab};
 pub use clients::Clients;
-pub use commands::{Proposal, run_to_end};
+pub use commands::{Done, Proposal, finish, run_to_end};
 pub use companion::Companion;
 pub use daemon::{Daemon, TOKEN};
 pub use editor::{ScriptedEditor, uri};
 pub use household::Household;
 pub use ideclient::{IdeClient, PendingDiff, Start};
 pub use in_process::{InProcessBuilder, InProcessCompanion, RouterParts, quiet_limits};
+pub use machine::Machine;
 pub use mcp_peer::{McpPeer, indent};
 pub use model::{Call, Model, Speech};
 pub use packages::{KAKOUNE_LSP, NEOVIM, NEWEST, SDK, SETS, crate_folder, wheel_folder};
+pub use played_agent::PlayedAgent;
 pub use proxy::Proxy;
 pub use terminal::{Key, Terminal};
-pub use waiting::{PATIENCE, soon, wait_for};
+pub use waiting::{PATIENCE, soon, until, wait_for};

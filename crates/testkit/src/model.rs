@@ -3,9 +3,9 @@
 //! It speaks the two wire formats the agents use. A test registers a *mark* and the tool calls to
 //! make, turn by turn; when the newest marked text of the person in a request carries that mark, the
 //! model makes the next turn's calls, and after the last turn it says `DONE <mark>`, or what the test
-//! makes it say piece by piece ([`Speech`]). Which turn is next is read from the request itself (how
-//! often the model has called tools since the mark), so retries and side requests of the agents do
-//! not disturb it.
+//! makes it say piece by piece ([`Speech`]), or it fails. Which turn is next is read from the request
+//! itself (how often the model has called tools since the mark), so retries and side requests of the
+//! agents do not disturb it.
 
 mod gemini;
 mod openai;
@@ -19,7 +19,7 @@ use std::thread;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{Response, Uri, header};
+use axum::http::{Response, StatusCode, Uri, header};
 use serde_json::{Value, json};
 
 use speech::Heard;
@@ -105,6 +105,7 @@ enum Answer {
     Text(String),
     Calls(Vec<Call>),
     Speech(Heard),
+    Refusal,
 }
 
 /// What a request says about the conversation, in either format.
@@ -124,8 +125,17 @@ pub struct Model {
 struct Task {
     mark: String,
     turns: Vec<Vec<Call>>,
-    /// What is said after the last turn, if the test says it.
-    speech: Option<Heard>,
+    /// What comes after the last turn.
+    end: End,
+}
+
+/// How the model ends a task.
+enum End {
+    /// It says `DONE <mark>`.
+    Done,
+    /// It says what the test says.
+    Speech(Heard),
+    Refusal,
 }
 
 #[derive(Default)]
@@ -164,25 +174,33 @@ impl Model {
 
     /// From now on, `mark` in what the person says means these calls, one inner list per turn.
     pub fn on(&self, mark: &str, turns: Vec<Vec<Call>>) {
-        self.learn(mark, turns, None);
+        self.learn(mark, turns, End::Done);
     }
 
     /// The same, but after the calls the model says what it is told to through the speech, for as
-    /// long as there is one.
+    /// long as there is one. A text that is known beforehand is said in the same statement, and the
+    /// answer is then whole: `model.speak("HELLO", vec![]).say("Good day")`.
     pub fn speak(&self, mark: &str, turns: Vec<Vec<Call>>) -> Speech {
         let (speech, heard) = speech::begin();
-        self.learn(mark, turns, Some(heard));
+        self.learn(mark, turns, End::Speech(heard));
         speech
     }
 
-    fn learn(&self, mark: &str, turns: Vec<Vec<Call>>, speech: Option<Heard>) {
+    /// From now on, the model fails when the person says `mark`.
+    pub fn refuse(&self, mark: &str) {
+        self.learn(mark, vec![], End::Refusal);
+    }
+
+    fn learn(&self, mark: &str, turns: Vec<Vec<Call>>, end: End) {
         let mark = mark.to_owned();
-        let task = Task {
-            mark,
-            turns,
-            speech,
-        };
+        let task = Task { mark, turns, end };
         self.state.lock().unwrap().script.push(task);
+    }
+
+    /// Forgets the requests so far, for a test that measures the memory of its own process. Each
+    /// carries the whole conversation up to it.
+    pub fn forget_requests(&self) {
+        self.state.lock().unwrap().requests.clear();
     }
 
     /// The bodies of all requests so far that contain `text` (as it is written inside JSON).
@@ -210,10 +228,11 @@ impl Play {
         let Some((task, turn)) = marked else {
             return Answer::Text("NOTHING TO DO".into());
         };
-        match (task.turns.get(turn), &task.speech) {
+        match (task.turns.get(turn), &task.end) {
             (Some(calls), _) => Answer::Calls(calls.clone()),
-            (None, Some(speech)) => Answer::Speech(speech.clone()),
-            (None, None) => Answer::Text(format!("DONE {}", task.mark)),
+            (None, End::Done) => Answer::Text(format!("DONE {}", task.mark)),
+            (None, End::Speech(speech)) => Answer::Speech(speech.clone()),
+            (None, End::Refusal) => Answer::Refusal,
         }
     }
 }
@@ -223,25 +242,42 @@ async fn respond(State(state): State<Arc<Mutex<Play>>>, uri: Uri, body: String) 
     let body: Value = serde_json::from_str(&body).unwrap_or_default();
     let mut play = state.lock().unwrap();
     play.requests.push(body.clone());
+    let answer = |conversation: &Conversation| play.answer(conversation);
     let path = uri.path();
-    let (content_type, content) = if path.ends_with("/chat/completions") {
-        openai::respond(&body, |conversation| play.answer(conversation))
+    if path.ends_with("/chat/completions") {
+        openai::respond(&body, answer)
     } else if path.ends_with(":countTokens") {
-        (
-            "application/json",
-            json!({"totalTokens": 10}).to_string().into(),
-        )
+        whole(&json!({"totalTokens": 10}))
     } else if path.ends_with("enerateContent") {
         let stream = path.ends_with(":streamGenerateContent");
-        let (content_type, text) =
-            gemini::respond(&body, stream, |conversation| play.answer(conversation));
-        (content_type, text.into())
+        gemini::respond(&body, stream, answer)
     } else {
-        ("application/json", json!({"data": []}).to_string().into())
-    };
+        whole(&json!({"data": []}))
+    }
+}
+
+/// An answer in one piece.
+fn whole(value: &Value) -> Response<Body> {
+    response(StatusCode::OK, "application/json", value.to_string())
+}
+
+/// An answer as a stream of events.
+fn streamed(events: impl Into<Body>) -> Response<Body> {
+    response(StatusCode::OK, "text/event-stream", events)
+}
+
+/// An error that no agent takes for a reason to try again.
+fn refused() -> Response<Body> {
+    let error = json!({"message": "the model says no", "type": "invalid_request_error"});
+    let error = json!({"error": error}).to_string();
+    response(StatusCode::BAD_REQUEST, "application/json", error)
+}
+
+fn response(status: StatusCode, kind: &str, content: impl Into<Body>) -> Response<Body> {
     Response::builder()
-        .header(header::CONTENT_TYPE, content_type)
-        .body(content)
+        .status(status)
+        .header(header::CONTENT_TYPE, kind)
+        .body(content.into())
         .unwrap()
 }
 
@@ -253,12 +289,8 @@ mod tests {
     fn the_newest_mark_decides_and_each_turn_is_played_once() {
         let mut play = Play::default();
         let mut learn = |mark: &str, turns| {
-            let (mark, speech) = (mark.into(), None);
-            play.script.push(Task {
-                mark,
-                turns,
-                speech,
-            });
+            let (mark, end) = (mark.into(), End::Done);
+            play.script.push(Task { mark, turns, end });
         };
         learn("FIRST", vec![vec![]]);
         let turns = vec![vec![Call::read("/a")], vec![Call::write("/a", "x")]];
@@ -272,7 +304,7 @@ mod tests {
             match play.answer(&Conversation { texts }) {
                 Answer::Text(text) => text,
                 Answer::Calls(calls) => format!("{calls:?}"),
-                Answer::Speech(_) => unreachable!("nobody speaks"),
+                Answer::Speech(_) | Answer::Refusal => unreachable!("every task is done"),
             }
         };
         assert_eq!(answer(0), r#"[Read("/a")]"#);

@@ -17,10 +17,21 @@ const GLANCE: Duration = Duration::from_millis(40);
 #[track_caller]
 pub fn wait_for<T>(
     what: &str,
+    probe: impl FnMut() -> Option<T>,
+    picture: impl FnOnce() -> String,
+) -> T {
+    wait_within(PATIENCE, what, probe, picture)
+}
+
+/// The same, for something of which one attempt alone may take long.
+#[track_caller]
+pub(crate) fn wait_within<T>(
+    patience: Duration,
+    what: &str,
     mut probe: impl FnMut() -> Option<T>,
     picture: impl FnOnce() -> String,
 ) -> T {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + patience;
     loop {
         if let Some(value) = probe() {
             return value;
@@ -28,11 +39,17 @@ pub fn wait_for<T>(
         assert!(
             Instant::now() < end,
             "waited {}s in vain for {what}\n{}",
-            PATIENCE.as_secs(),
+            patience.as_secs(),
             picture()
         );
         thread::sleep(GLANCE);
     }
+}
+
+/// The same, where the message says all that there is to see.
+#[track_caller]
+pub fn until<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
+    wait_for(what, probe, String::new)
 }
 
 /// Waits for something that has to happen.

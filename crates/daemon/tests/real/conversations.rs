@@ -10,7 +10,6 @@ use daemon::{
 };
 
 use crate::house::{House, Screen, end_of, settings};
-use crate::model::Reply;
 
 pub(crate) fn complete() -> TurnEnd {
     TurnEnd::Complete {
@@ -20,9 +19,7 @@ pub(crate) fn complete() -> TurnEnd {
 
 #[tokio::test]
 async fn a_turn_streams_text_and_the_routes_agree_about_it() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let client = house.client();
     let folder = house.workspace().to_str().unwrap().to_owned();
     assert_eq!(client.health().await.unwrap().status, "ok");
@@ -41,11 +38,12 @@ async fn a_turn_streams_text_and_the_routes_agree_about_it() {
     );
 
     let pieces: Vec<String> = (0..30).map(|n| format!("piece {n} — ü𐍈; ")).collect();
-    house.model.on("TALK", vec![Reply::Text(pieces.clone())]);
-    house.model.on(
-        "THINK",
-        vec![Reply::Thought("hmm".into(), "so be it".into())],
-    );
+    house.model.speak("TALK", vec![]).say_all(&pieces);
+    house
+        .model
+        .speak("THINK", vec![])
+        .think("hmm")
+        .say("so be it");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please TALK".into()).await.unwrap();
@@ -139,16 +137,13 @@ async fn leave_and_come_back(house: &House, session: &Session, expected: &str) {
 
 #[tokio::test]
 async fn prompts_queue_and_can_be_cancelled_or_taken_back() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    let (say, held) = Reply::held();
-    house.model.on("HOLD", vec![held]);
-    house.model.on("NEXT", vec![Reply::text("next")]);
+    let Some(house) = House::open() else { return };
+    let speech = house.model.speak("HOLD", vec![]);
+    house.model.speak("NEXT", vec![]).say("next");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let first = session.prompt(&"please HOLD".into()).await.unwrap();
-    say.send("holding".into()).unwrap();
+    speech.say("holding");
     screen
         .watch(&mut updates, "the first words", |screen, _| {
             screen.text == "holding"
@@ -183,10 +178,8 @@ async fn prompts_queue_and_can_be_cancelled_or_taken_back() {
 
 #[tokio::test]
 async fn models_modes_failures_and_set_up_errors() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    house.model.on("FAIL", vec![Reply::Refuse]);
+    let Some(house) = House::open() else { return };
+    house.model.refuse("FAIL");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
 
@@ -241,6 +234,8 @@ async fn models_modes_failures_and_set_up_errors() {
     );
     let refused = stranger.capabilities().await.unwrap_err();
     assert_eq!(refused.reason(), Some(ErrorReason::Unauthorized));
-    let named: daemon::Address = format!("http://localhost:{}", house.port).parse().unwrap();
+    let named: daemon::Address = format!("http://localhost:{}", house.daemon.port())
+        .parse()
+        .unwrap();
     house.client_at(named).capabilities().await.unwrap();
 }

@@ -7,10 +7,10 @@ use daemon::connection::{
 use daemon::wire::{PermissionOutcome, PermissionPolicy, VoteResult};
 use daemon::{DaemonError, ErrorReason};
 use serde_json::json;
+use testkit::Call;
 
 use crate::house::House;
 use crate::ide::{asked, closed, connected, first, options};
-use crate::model::Reply;
 
 /// A house where the workspace has this rule, and two people in one conversation.
 struct Crowd {
@@ -22,7 +22,7 @@ struct Crowd {
 impl Crowd {
     async fn under(policy: &PermissionPolicy) -> Option<Crowd> {
         let settings = json!({"policy": {"permissionStrategy": policy}});
-        let house = House::with(&[], &settings).await?;
+        let house = House::with_settings(&settings)?;
         let first = connected(&house).await;
         let (connection, events) = IdeConnection::new();
         let same = ConnectOptions {
@@ -33,8 +33,8 @@ impl Crowd {
         let rule = told.capabilities.policy.unwrap().permission;
         assert_eq!(rule.as_ref(), Some(policy));
         let file = house.workspace().join("made.txt");
-        let write = Reply::call("write_file", json!({"file_path": file, "content": "made"}));
-        house.model.on("WRITE", vec![write, Reply::text("written")]);
+        let write = Call::write(&file, "made");
+        house.model.speak("WRITE", vec![vec![write]]).say("written");
         let second = (connection, events);
         Some(Crowd {
             house,

@@ -7,27 +7,26 @@ use daemon::{
     DaemonEvent, ErrorCode, HistoryCause, Session, SessionEndReason, SessionEvent, TurnEnd,
 };
 use rustix::process::Signal;
+use testkit::soon;
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE, Screen, end_of, once_it_has_an_agent, settings};
-use crate::model::Reply;
+use crate::house::{House, Screen, end_of, once_it_has_an_agent, settings};
 
 #[tokio::test]
 async fn a_killed_daemon_that_comes_back_has_the_conversation() {
-    let Some(mut house) = House::open(&[]).await else {
+    let Some(mut house) = House::open() else {
         return;
     };
-    house.model.on("TALK", vec![Reply::text("said before; ")]);
-    house.model.on("AFTER", vec![Reply::text("said after")]);
-    let (say, held) = Reply::held();
-    house.model.on("HOLD", vec![held]);
+    house.model.speak("TALK", vec![]).say("said before; ");
+    house.model.speak("AFTER", vec![]).say("said after");
+    let speech = house.model.speak("HOLD", vec![]);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please TALK".into()).await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     written_down(&session, "said before").await;
     let turn = session.prompt(&"please HOLD".into()).await.unwrap();
-    say.send("half a wo".into()).unwrap();
+    speech.say("half a wo");
     screen
         .watch(&mut updates, "half a word", |screen, _| {
             screen.text.ends_with("half a wo")
@@ -40,7 +39,7 @@ async fn a_killed_daemon_that_comes_back_has_the_conversation() {
             matches!(it, SessionEvent::Disconnected { .. })
         })
         .await;
-    house.start_again().await;
+    house.start_again();
 
     let update = screen
         .watch(&mut updates, "the history", |_, it| {
@@ -63,20 +62,19 @@ async fn a_killed_daemon_that_comes_back_has_the_conversation() {
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     assert!(screen.text.ends_with("said after"), "{}", screen.text);
-    drop(say);
+    drop(speech);
 }
 
 #[tokio::test]
 async fn a_daemon_that_shuts_down_says_so() {
-    let Some(mut house) = House::open(&[]).await else {
+    let Some(mut house) = House::open() else {
         return;
     };
-    let (say, held) = Reply::held();
-    house.model.on("HOLD", vec![held]);
+    let speech = house.model.speak("HOLD", vec![]);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please HOLD".into()).await.unwrap();
-    say.send("begun".into()).unwrap();
+    speech.say("begun");
     screen
         .watch(&mut updates, "the beginning", |screen, _| {
             screen.text == "begun"
@@ -98,13 +96,10 @@ async fn a_daemon_that_shuts_down_says_so() {
 
 #[tokio::test]
 async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    let (say, held) = Reply::held();
-    house.model.on("HOLD", vec![held]);
-    house.model.on("TALK", vec![Reply::text("said before; ")]);
-    house.model.on("AFTER", vec![Reply::text("said after")]);
+    let Some(house) = House::open() else { return };
+    let speech = house.model.speak("HOLD", vec![]);
+    house.model.speak("TALK", vec![]).say("said before; ");
+    house.model.speak("AFTER", vec![]).say("said after");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please TALK".into()).await.unwrap();
@@ -112,13 +107,13 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
     // The agent writes the transcript behind the turn; what it has not written dies with it.
     written_down(&session, "said before").await;
     let turn = session.prompt(&"please HOLD".into()).await.unwrap();
-    say.send("begun".into()).unwrap();
+    speech.say("begun");
     screen
         .watch(&mut updates, "the beginning", |screen, _| {
             screen.text.ends_with("begun")
         })
         .await;
-    house.kill_agent();
+    assert!(house.daemon.kill_agent());
     assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
     let end = screen
         .watch(&mut updates, "the end", |_, it| {
@@ -143,10 +138,10 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
 /// Why a session is never resumed by the route of that name: the history would be gone for everybody.
 #[tokio::test]
 async fn what_was_resumed_from_disk_has_no_history_to_load() {
-    let Some(mut house) = House::open(&[]).await else {
+    let Some(mut house) = House::open() else {
         return;
     };
-    house.model.on("BEFORE", vec![Reply::text("said before")]);
+    house.model.speak("BEFORE", vec![]).say("said before");
     let (session, mut updates) = house.session().await;
     let turn = session.prompt(&"BEFORE".into()).await.unwrap();
     let mut screen = Screen::default();
@@ -156,7 +151,7 @@ async fn what_was_resumed_from_disk_has_no_history_to_load() {
     let id = session.id().clone();
     drop((session, updates));
     house.end(Signal::TERM).await;
-    house.start_again().await;
+    house.start_again();
     let (client, restore) = (house.client(), RestoreSession::default());
     once_it_has_an_agent(async || client.resume_session(&id, &restore, None).await).await;
     let loaded = client.load_session(&id, &restore, None).await.unwrap();
@@ -180,7 +175,5 @@ pub(crate) async fn written_down(session: &Session, text: &str) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking)
-        .await
-        .expect("the turn is written down");
+    soon("the turn is written down", looking).await;
 }

@@ -2,23 +2,21 @@
 
 use std::process::Stdio;
 
-use serde_json::json;
+use testkit::{Call, PATIENCE, TOKEN};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use crate::house::{House, PATIENCE, TOKEN};
-use crate::model::Reply;
+use crate::house::House;
 
 #[tokio::test]
 async fn the_chat_of_the_documentation() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let file = house.workspace().join("made.txt");
-    let write = Reply::call("write_file", json!({"file_path": file, "content": "made"}));
+    let write = Call::write(&file, "made");
     house
         .model
-        .on("WRITE", vec![write, Reply::text("Written, as you said.")]);
+        .speak("WRITE", vec![vec![write]])
+        .say("Written, as you said.");
     // Cargo builds the examples along with the tests, into the folder beside theirs.
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().unwrap().parent().unwrap();
@@ -26,10 +24,7 @@ async fn the_chat_of_the_documentation() {
         .arg("please WRITE")
         .current_dir(house.workspace())
         .env("QWEN_SERVER_TOKEN", TOKEN)
-        .env(
-            "QWEN_IDE_DAEMON_URL",
-            format!("http://127.0.0.1:{}", house.port),
-        )
+        .env("QWEN_IDE_DAEMON_URL", house.daemon.url())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .kill_on_drop(true)

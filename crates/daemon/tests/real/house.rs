@@ -1,8 +1,7 @@
-//! One person's machine: a home, a workspace, a model and the published daemon.
+//! A person's machine with the published daemon on it, and a client that talks to it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::ops::Deref;
 use std::time::Duration;
 
 use daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
@@ -10,96 +9,56 @@ use daemon::{
     Address, Backoff, DaemonClient, DaemonError, ErrorReason, EventBody, Jitter, Session,
     SessionEvent, SessionEvents, SessionSettings, Token, Turn, TurnEnd,
 };
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use testkit::Clients;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-
-use crate::model::Model;
-
-/// How long anything may take; a slow machine must not fail a test.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-
-pub(crate) const TOKEN: &str = "a-token-for-tests";
+use rustix::process::Signal;
+use serde_json::Value;
+use testkit::{Clients, Daemon, Household, PATIENCE, TOKEN, soon};
 
 pub(crate) struct House {
-    clients: Clients,
-    folder: TempDir,
-    pub(crate) model: Model,
-    flags: Vec<String>,
-    daemon: Child,
-    pub(crate) port: u16,
+    pub(crate) daemon: Daemon,
+    flags: &'static [&'static str],
+    /// The last field: a daemon must be gone before its folders are.
+    household: Household,
+}
+
+impl Deref for House {
+    type Target = Household;
+
+    fn deref(&self) -> &Household {
+        &self.household
+    }
 }
 
 impl House {
     /// A machine with a running daemon, or `None` if there is nothing to run.
-    pub(crate) async fn open(flags: &[&str]) -> Option<House> {
-        Self::with(flags, &json!({})).await
+    pub(crate) fn open() -> Option<House> {
+        Self::with_flags(&[])
+    }
+
+    /// The same, with a daemon that is started with these flags.
+    pub(crate) fn with_flags(flags: &'static [&'static str]) -> Option<House> {
+        Some(Self::start(household()?, flags))
     }
 
     /// The same, with settings of the workspace.
-    pub(crate) async fn with(flags: &[&str], workspace: &Value) -> Option<House> {
-        let clients = Clients::find()?;
-        let folder = tempfile::tempdir().unwrap();
-        let model = Model::start().await;
-        fs::create_dir_all(folder.path().join("home/.qwen")).unwrap();
-        fs::create_dir_all(folder.path().join("workspace/.qwen")).unwrap();
-        fs::write(
-            folder.path().join("workspace/.qwen/settings.json"),
-            workspace.to_string(),
-        )
-        .unwrap();
-        let url = format!("http://127.0.0.1:{}/v1", model.port);
-        let provider =
-            |id: &str| json!({"id": id, "name": id, "envKey": "OPENAI_API_KEY", "baseUrl": url});
-        let settings = json!({
-            "security": {"auth": {"selectedType": "openai"}},
-            "model": {"name": "fake-model"},
-            "modelProviders": {"openai": [provider("fake-model"), provider("fake-model-2")]},
-            // Without this the daemon lets a model decide, and asks nobody.
-            "tools": {"approvalMode": "default"},
-            // Each of these would send requests of its own to the model.
-            "memory": {"enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false},
-            "general": {"enableAutoUpdate": false},
-            "privacy": {"usageStatisticsEnabled": false},
-            "telemetry": {"enabled": false},
-            "ui": {"enableFollowupSuggestions": false},
-        });
-        fs::write(
-            folder.path().join("home/.qwen/settings.json"),
-            settings.to_string(),
-        )
-        .unwrap();
-        let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
-        let (daemon, port) = start(&clients, folder.path(), model.port, 0, &flags).await;
-        let house = House {
-            clients,
-            folder,
-            model,
-            flags,
+    pub(crate) fn with_settings(settings: &Value) -> Option<House> {
+        let household = household()?;
+        fs::create_dir(household.path(".qwen")).unwrap();
+        household.write(".qwen/settings.json", settings.to_string());
+        Some(Self::start(household, &[]))
+    }
+
+    fn start(household: Household, flags: &'static [&'static str]) -> House {
+        let daemon = start(&household, flags, 0);
+        daemon.wait_for_agent();
+        House {
             daemon,
-            port,
-        };
-        house.wait_for_the_agent().await;
-        Some(house)
-    }
-
-    /// Waits until the daemon has its agent.
-    async fn wait_for_the_agent(&self) {
-        let client = self.client();
-        let opened = once_it_has_an_agent(async || client.create_session(&thread()).await).await;
-        let closed = client.close_session(&opened.session_id, None).await;
-        closed.unwrap();
-    }
-
-    pub(crate) fn workspace(&self) -> PathBuf {
-        fs::canonicalize(self.folder.path().join("workspace")).unwrap()
+            flags,
+            household,
+        }
     }
 
     pub(crate) fn client(&self) -> DaemonClient {
-        self.client_at(Address::local(self.port))
+        self.client_at(Address::local(self.daemon.port()))
     }
 
     #[allow(clippy::unused_self, reason = "the token is this house's")]
@@ -116,122 +75,41 @@ impl House {
         Session::open(client, &thread(), settings()).await.unwrap()
     }
 
-    /// Ends the daemon with a signal and waits until it is gone.
+    /// Ends the daemon with a signal and waits until it is gone. Its clients go on meanwhile: one that
+    /// ends politely tells them.
     pub(crate) async fn end(&mut self, signal: Signal) {
-        let pid = i32::try_from(self.daemon.id().unwrap()).unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-        tokio::time::timeout(PATIENCE, self.daemon.wait())
-            .await
-            .unwrap()
-            .unwrap();
+        self.daemon.signal(signal);
+        let gone = async {
+            while !self.daemon.has_ended() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        soon("the daemon ends", gone).await;
     }
 
     /// Starts the daemon again in the same home, on the same port.
-    pub(crate) async fn start_again(&mut self) {
-        let before = self.port;
-        self.start_on(before).await;
-        assert_eq!(before, self.port, "somebody else took the port");
+    pub(crate) fn start_again(&mut self) {
+        let before = self.daemon.port();
+        self.daemon = start(&self.household, self.flags, before);
+        assert_eq!(before, self.daemon.port(), "somebody else took the port");
     }
 
     /// Starts the daemon again in the same home, on any port.
-    pub(crate) async fn start_elsewhere(&mut self) {
-        self.start_on(0).await;
-    }
-
-    async fn start_on(&mut self, port: u16) {
-        let (folder, model) = (self.folder.path(), self.model.port);
-        let (daemon, port) = start(&self.clients, folder, model, port, &self.flags).await;
-        (self.daemon, self.port) = (daemon, port);
-    }
-
-    /// Kills the agent process behind the daemon.
-    pub(crate) fn kill_agent(&self) {
-        let daemon = self.daemon.id().unwrap();
-        let is_agent = |pid: u32| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let parent = stat
-                .rsplit(')')
-                .next()
-                .and_then(|it| it.split_whitespace().nth(1)?.parse().ok());
-            let command = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            parent == Some(daemon) && command.contains("--acp")
-        };
-        let entries = fs::read_dir("/proc").unwrap();
-        let pids = entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse::<u32>().ok());
-        let agent = pids
-            .into_iter()
-            .find(|pid| is_agent(*pid))
-            .expect("the daemon has an agent");
-        let agent = Pid::from_raw(i32::try_from(agent).unwrap()).unwrap();
-        kill_process(agent, Signal::KILL).unwrap();
+    pub(crate) fn start_elsewhere(&mut self) {
+        self.daemon = start(&self.household, self.flags, 0);
     }
 }
 
-async fn start(
-    clients: &Clients,
-    folder: &Path,
-    model: u16,
-    port: u16,
-    flags: &[String],
-) -> (Child, u16) {
-    let commands = clients.commands();
-    let home = folder.join("home");
-    let workspace = fs::canonicalize(folder.join("workspace")).unwrap();
-    let log = fs::File::create(folder.join("daemon.log")).unwrap();
-    let mut child = Command::new(commands.join("qwen"))
-        .args([
-            "serve",
-            "--hostname",
-            "127.0.0.1",
-            "--no-web",
-            "--port",
-            &port.to_string(),
-            "--workspace",
-        ])
-        .arg(&workspace)
-        .args(flags)
-        .current_dir(&workspace)
-        .env_clear()
-        .env(
-            "PATH",
-            format!("{}:/usr/local/bin:/usr/bin:/bin", commands.display()),
-        )
-        .env("HOME", &home)
-        .env("QWEN_HOME", home.join(".qwen"))
-        .env("TMPDIR", folder)
-        .env("LANG", "C.UTF-8")
-        .env("OPENAI_API_KEY", "fake-key")
-        .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{model}/v1"))
-        .env("OPENAI_MODEL", "fake-model")
-        .env("NO_PROXY", "127.0.0.1,localhost")
-        .env("QWEN_SERVER_TOKEN", TOKEN)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let port = async {
-        while let Some(line) = lines.next_line().await.unwrap() {
-            if let Some((_, rest)) = line.split_once("listening on http://127.0.0.1:") {
-                return rest
-                    .split(|it: char| !it.is_ascii_digit())
-                    .next()
-                    .unwrap()
-                    .parse()
-                    .unwrap();
-            }
-        }
-        let log = fs::read_to_string(folder.join("daemon.log")).unwrap_or_default();
-        panic!("the daemon ended before it listened\n{log}");
-    };
-    let port = tokio::time::timeout(PATIENCE, port)
-        .await
-        .expect("the daemon listens");
-    // A pipe that nobody reads would stop the daemon one day.
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, port)
+fn household() -> Option<Household> {
+    let clients = Clients::find()?;
+    // Nobody types a command of ours here; the program under test is the SDK's other end.
+    Some(Household::new(clients.commands().join("qwen"), &clients))
+}
+
+fn start(household: &Household, flags: &[&str], port: u16) -> Daemon {
+    let mut command = household.daemon_command(&household.workspace(), port);
+    command.args(flags);
+    Daemon::start(command)
 }
 
 /// What the daemon answers once it has started its agent. It gives one ten seconds for that, which is
@@ -333,7 +211,5 @@ pub(crate) fn said(event: &daemon::DaemonEvent) -> String {
 }
 
 pub(crate) async fn end_of(turn: Turn) -> TurnEnd {
-    tokio::time::timeout(PATIENCE, turn.end())
-        .await
-        .expect("the turn ends")
+    soon("the turn ends", turn.end()).await
 }

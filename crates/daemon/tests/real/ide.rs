@@ -10,14 +10,14 @@ use daemon::wire::{ApprovalMode, PermissionOutcome, SessionUpdate, VoteResult};
 use daemon::{Address, DisconnectMode, Token, TurnEnd};
 use rustix::process::Signal;
 use serde_json::json;
+use testkit::{Call, PATIENCE, TOKEN};
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE, TOKEN, settings};
-use crate::model::Reply;
+use crate::house::{House, settings};
 
 pub(crate) fn options(house: &House) -> ConnectOptions {
     ConnectOptions {
-        address: Address::local(house.port),
+        address: Address::local(house.daemon.port()),
         token: Token::new(TOKEN).ok(),
         workspace: Some(house.workspace()),
         session: SessionChoice::New,
@@ -88,30 +88,17 @@ async fn turn(events: &mut IdeEvents) -> (String, TurnEnd) {
 
 #[tokio::test]
 async fn a_person_talks_allows_refuses_and_answers() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let file = house.workspace().join("made.txt");
-    let write = Reply::call(
-        "write_file",
-        json!({"file_path": file, "content": "made\n"}),
-    );
-    house.model.on(
-        "HELLO",
-        vec![Reply::Text(vec!["Good ".into(), "day".into()])],
-    );
-    house.model.on("WRITE", vec![write, Reply::text("written")]);
+    let write = Call::write(&file, "made\n");
+    house.model.speak("HELLO", vec![]).say("Good ").say("day");
+    house.model.speak("WRITE", vec![vec![write]]).say("written");
     let questions = json!({"questions": [
         {"question": "Which database?", "header": "Database", "options": [{"label": "SQLite", "description": "a"}, {"label": "Postgres", "description": "b"}], "multiSelect": false},
         {"question": "Which features?", "header": "Features", "options": [{"label": "Search", "description": "a"}, {"label": "Export", "description": "b"}], "multiSelect": true},
     ]});
-    house.model.on(
-        "ASK",
-        vec![
-            Reply::call("ask_user_question", questions),
-            Reply::text("thanks"),
-        ],
-    );
+    let ask = Call::Other("ask_user_question", questions);
+    house.model.speak("ASK", vec![vec![ask]]).say("thanks");
     let (connection, mut events) = connected(&house).await;
 
     let sent = connection.send_prompt(&"HELLO".into()).await.unwrap();
@@ -166,12 +153,10 @@ async fn a_person_talks_allows_refuses_and_answers() {
 
 #[tokio::test]
 async fn two_people_in_one_conversation() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let file = house.workspace().join("both.txt");
-    let write = Reply::call("write_file", json!({"file_path": file, "content": "x"}));
-    house.model.on("WRITE", vec![write, Reply::text("done")]);
+    let write = Call::write(&file, "x");
+    house.model.speak("WRITE", vec![vec![write]]).say("done");
     let (one, mut events) = connected(&house).await;
     one.send_prompt(&"WRITE".into()).await.unwrap();
     let request = asked(&mut events).await;
@@ -220,15 +205,14 @@ async fn two_people_in_one_conversation() {
 
 #[tokio::test]
 async fn a_daemon_that_is_killed_and_started_again() {
-    let Some(mut house) = House::open(&[]).await else {
+    let Some(mut house) = House::open() else {
         return;
     };
-    house.model.on("HELLO", vec![Reply::text("again")]);
-    let (say, held) = Reply::held();
-    house.model.on("SLOW", vec![held]);
+    house.model.speak("HELLO", vec![]).say("again");
+    let speech = house.model.speak("SLOW", vec![]);
     let (connection, mut events) = connected(&house).await;
     let sent = connection.send_prompt(&"SLOW".into()).await.unwrap();
-    say.send("beginning".into()).unwrap();
+    speech.say("beginning");
     let begun = |event: &IdeEvent| match event {
         IdeEvent::Update {
             update: SessionUpdate::AgentMessage(chunk),
@@ -240,8 +224,8 @@ async fn a_daemon_that_is_killed_and_started_again() {
     house.end(Signal::KILL).await;
     let away = |event: &IdeEvent| matches!(event, IdeEvent::ConnectionLost { .. }).then_some(());
     first(&mut events, "the interruption", away).await;
-    house.start_again().await;
-    drop(say);
+    house.start_again();
+    drop(speech);
     let over = |event: &IdeEvent| matches!(event, IdeEvent::HistoryLoaded { .. }).then_some(());
     first(&mut events, "the conversation", over).await;
     let end = tokio::time::timeout(PATIENCE, sent.end()).await.unwrap();
@@ -264,7 +248,7 @@ async fn a_daemon_that_is_killed_and_started_again() {
         matches!(reason, DisconnectReason::Died { .. }) && reason.can_reconnect(),
         "{reason:?}"
     );
-    house.start_again().await;
+    house.start_again();
     connection.reconnect().await.unwrap();
     first(&mut events, "the conversation", over).await;
 }

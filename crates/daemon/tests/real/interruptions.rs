@@ -6,15 +6,12 @@ use daemon::{DaemonError, ErrorReason, HistoryCause, ResumeState, Session, Sessi
 
 use crate::conversations::complete;
 use crate::house::{House, Screen, end_of, settings};
-use crate::model::Reply;
 use crate::tunnel::Tunnel;
 
 #[tokio::test]
 async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    let tunnel = Tunnel::to(house.port).await;
+    let Some(house) = House::open() else { return };
+    let tunnel = Tunnel::to(house.daemon.port()).await;
     let (session, mut updates) = house
         .session_by(house.client_at(tunnel.address.clone()))
         .await;
@@ -22,8 +19,7 @@ async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
     let mut expected = String::new();
     for round in 0..6 {
         let mark = format!("ROUND{round}.");
-        let (say, held) = Reply::held();
-        house.model.on(&mark, vec![held]);
+        let speech = house.model.speak(&mark, vec![]);
         let turn = session
             .prompt(&format!("please {mark}").as_str().into())
             .await
@@ -31,7 +27,7 @@ async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
         for n in 0..10 {
             let word = format!("[{round}:{n}]");
             expected += &word;
-            say.send(word).unwrap();
+            speech.say(&word);
             if (n + round) % 4 == 0 {
                 let whole = expected.clone();
                 screen
@@ -42,7 +38,7 @@ async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
                 tunnel.cut();
             }
         }
-        drop(say);
+        drop(speech);
         if round % 2 == 0 {
             tunnel.cut();
         }
@@ -63,12 +59,8 @@ async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
 
 #[tokio::test]
 async fn old_and_foreign_cursors_lead_to_the_history() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    house
-        .model
-        .on("TALK", vec![Reply::Text(vec!["one ".into(), "two".into()])]);
+    let Some(house) = House::open() else { return };
+    house.model.speak("TALK", vec![]).say("one ").say("two");
     let (session, mut updates) = house.session().await;
     let turn = session.prompt(&"please TALK".into()).await.unwrap();
     assert_eq!(end_of(turn).await, complete());
@@ -122,11 +114,11 @@ async fn old_and_foreign_cursors_lead_to_the_history() {
 
 #[tokio::test]
 async fn a_ring_that_is_too_small_leads_to_the_history() {
-    let Some(house) = House::open(&["--event-ring-size", "20"]).await else {
+    let Some(house) = House::with_flags(&["--event-ring-size", "20"]) else {
         return;
     };
     let pieces: Vec<String> = (0..60).map(|n| format!("chunk {n}; ")).collect();
-    house.model.on("MUCH", vec![Reply::Text(pieces.clone())]);
+    house.model.speak("MUCH", vec![]).say_all(&pieces);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please MUCH".into()).await.unwrap();
@@ -154,9 +146,7 @@ async fn a_ring_that_is_too_small_leads_to_the_history() {
 
 #[tokio::test]
 async fn a_session_has_room_for_so_many_streams() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let (session, _updates) = house.session().await;
     let mut streams = Vec::new();
     let refused: DaemonError = loop {

@@ -18,7 +18,6 @@ mod examples;
 mod house;
 mod ide;
 mod interruptions;
-mod model;
 mod permissions;
 mod setups;
 mod silences;

@@ -7,10 +7,10 @@ use daemon::wire::{
 };
 use daemon::{EventBody, Session, SessionEvents, TurnEnd};
 use serde_json::json;
+use testkit::Call;
 
 use crate::conversations::complete;
 use crate::house::{House, Screen, end_of, settings};
-use crate::model::Reply;
 
 async fn asked(screen: &mut Screen, updates: &mut SessionEvents) -> PermissionRequest {
     let event = screen.event(updates, "permission_request").await;
@@ -31,15 +31,10 @@ fn choice(request: &PermissionRequest, kind: &OptionKind) -> PermissionVote {
 
 #[tokio::test]
 async fn permission_is_asked_for_given_refused_and_withdrawn() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let file = house.workspace().join("made.txt");
-    let write = Reply::call(
-        "write_file",
-        json!({"file_path": file, "content": "made\n"}),
-    );
-    house.model.on("WRITE", vec![write, Reply::text("written")]);
+    let write = Call::write(&file, "made\n");
+    house.model.speak("WRITE", vec![vec![write]]).say("written");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
 
@@ -103,21 +98,14 @@ async fn permission_is_asked_for_given_refused_and_withdrawn() {
 
 #[tokio::test]
 async fn questions_are_answered_in_order() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let option = |label: &str| json!({"label": label, "description": "d"});
     let questions = json!({"questions": [
         {"question": "Which one?", "header": "One", "options": [option("A"), option("B")], "multiSelect": false},
         {"question": "Which ones?", "header": "Some", "options": [option("C"), option("D")], "multiSelect": true},
     ]});
-    house.model.on(
-        "ASK",
-        vec![
-            Reply::call("ask_user_question", questions),
-            Reply::text("thanks"),
-        ],
-    );
+    let ask = Call::Other("ask_user_question", questions);
+    house.model.speak("ASK", vec![vec![ask]]).say("thanks");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"please ASK".into()).await.unwrap();
@@ -145,12 +133,10 @@ async fn questions_are_answered_in_order() {
 
 #[tokio::test]
 async fn two_clients_see_the_same_and_one_vote_counts() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let file = house.workspace().join("race.txt");
-    let write = Reply::call("write_file", json!({"file_path": file, "content": "x"}));
-    house.model.on("RACE", vec![write, Reply::text("done")]);
+    let write = Call::write(&file, "x");
+    house.model.speak("RACE", vec![vec![write]]).say("done");
     let (first, mut first_updates) = house.session().await;
     let restore = RestoreSession::default();
     let load = Session::load(house.client(), first.id(), &restore, settings());

@@ -9,16 +9,14 @@ use daemon::sanitiser::{Sanitiser, TextLimits};
 use daemon::wire::ApprovalMode;
 use daemon::{Address, Token};
 use rustix::process::{Pid, Signal, kill_process};
-use testkit::Clients;
+use testkit::{Clients, Machine, TOKEN};
 
-use crate::house::{House, TOKEN};
+use crate::house::House;
 use crate::ide::{connected, first, options};
 
 #[tokio::test]
 async fn models_modes_and_what_a_page_sees_of_it() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let (connection, mut events) = connected(&house).await;
     let models = connection
         .context()
@@ -37,7 +35,7 @@ async fn models_modes_and_what_a_page_sees_of_it() {
         .set_approval_mode(&ApprovalMode::Plan)
         .await
         .unwrap();
-    let address = Address::local(house.port);
+    let address = Address::local(house.daemon.port());
     let sanitiser = Sanitiser::new(TextLimits::default()).hiding(Token::new(TOKEN).ok(), &address);
     let translator = std::cell::RefCell::new(Translator::new(sanitiser));
     let told = std::cell::RefCell::new(Vec::new());
@@ -54,7 +52,7 @@ async fn models_modes_and_what_a_page_sees_of_it() {
         text.contains("fake-model-2") && text.contains("plan"),
         "{text}"
     );
-    let model_url = format!("127.0.0.1:{}", house.model.port);
+    let model_url = format!("127.0.0.1:{}", house.model.port());
     let session = connection.session().unwrap();
     for secret in [
         TOKEN,
@@ -70,9 +68,7 @@ async fn models_modes_and_what_a_page_sees_of_it() {
 
 #[tokio::test]
 async fn what_is_set_up_wrongly_is_told_with_a_hint() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let (connection, _events) = IdeConnection::new();
     let elsewhere = ConnectOptions {
         workspace: Some("/".into()),
@@ -93,7 +89,7 @@ async fn what_is_set_up_wrongly_is_told_with_a_hint() {
         "{error:?}"
     );
     let model = ConnectOptions {
-        address: Address::local(house.model.port),
+        address: Address::local(house.model.port()),
         ..options(&house)
     };
     let error = connection.connect(model).await.unwrap_err();
@@ -105,14 +101,11 @@ async fn a_daemon_of_ones_own() {
     let Some(clients) = Clients::find() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().join("home");
-    let workspace = folder.path().canonicalize().unwrap().join("workspace");
-    fs::create_dir_all(&home).unwrap();
-    fs::create_dir_all(&workspace).unwrap();
+    let machine = Machine::new(clients.commands().join("qwen"));
+    let (home, workspace) = (machine.home(), machine.workspace());
     let path = format!("{}:/usr/bin:/bin", clients.commands().display());
     let launch = LaunchOptions {
-        program: clients.commands().join("qwen"),
+        program: machine.program().into(),
         environment: vec![("PATH".into(), path.into()), ("HOME".into(), home.into())],
         clean_environment: true,
         ..LaunchOptions::new(&workspace)

@@ -7,17 +7,15 @@ use daemon::client::{EventCursor, StreamItem, Subscription};
 use daemon::connection::IdeEvent;
 use daemon::wire::SessionUpdate;
 use serde_json::json;
+use testkit::{Call, PATIENCE};
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE, Screen, end_of, said};
+use crate::house::{House, Screen, end_of, said};
 use crate::ide::{asked, connected, first};
-use crate::model::Reply;
 
 #[tokio::test]
 async fn a_quiet_stream_shows_that_it_lives() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let (session, _updates) = house.session().await;
     let mut stream = house
         .client()
@@ -36,11 +34,8 @@ async fn a_quiet_stream_shows_that_it_lives() {
 
 #[tokio::test]
 async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    let (model, held) = Reply::held();
-    house.model.on("FLOOD", vec![held]);
+    let Some(house) = House::open() else { return };
+    let speech = house.model.speak("FLOOD", vec![]);
     let (session, mut updates) = house.session().await;
     let stalled = Subscription {
         cursor: Some(EventCursor::default()),
@@ -60,14 +55,14 @@ async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
         for piece in 0..100 {
             let piece = format!("{batch} {piece} {}\n", "flood ".repeat(1_400));
             text += &piece;
-            model.send(piece).unwrap();
+            speech.say(&piece);
         }
         let all = text.len();
         screen
             .watch(&mut updates, "a batch", |it, _| it.text.len() >= all)
             .await;
     }
-    drop(model);
+    drop(speech);
     screen.event(&mut updates, "turn_complete").await;
     assert_eq!(end_of(turn).await, complete());
     assert!(screen.text == text, "{} bytes", screen.text.len());
@@ -94,14 +89,11 @@ async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
 
 #[tokio::test]
 async fn a_background_agent_goes_on_after_the_turn() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
-    let (inner, held) = Reply::held();
+    let Some(house) = House::open() else { return };
     let agent = json!({"description": "sub task", "prompt": "please INNER", "subagent_type": "general-purpose"});
-    let turns = vec![Reply::call("agent", agent), Reply::text("it works")];
-    house.model.on("OUTER", turns);
-    house.model.on("INNER", vec![held]);
+    let turns = vec![vec![Call::Other("agent", agent)]];
+    house.model.speak("OUTER", turns).say("it works");
+    let inner = house.model.speak("INNER", vec![]);
     let (connection, mut events) = connected(&house).await;
     let sent = connection
         .send_prompt(&"please OUTER".into())
@@ -118,7 +110,7 @@ async fn a_background_agent_goes_on_after_the_turn() {
     };
     assert_eq!(first(&mut events, "our turn", ours).await, prompt);
     // Our turn is over, and the other agent has not said a word yet.
-    inner.send("from the background".into()).unwrap();
+    inner.say("from the background");
     drop(inner);
     let later = |event: &IdeEvent| match event {
         IdeEvent::Update {
@@ -141,11 +133,11 @@ async fn a_background_agent_goes_on_after_the_turn() {
 
 #[tokio::test]
 async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() {
-    let Some(mut house) = House::open(&[]).await else {
+    let Some(mut house) = House::open() else {
         return;
     };
-    house.model.on("BEFORE", vec![Reply::text("said before")]);
-    house.model.on("AFTER", vec![Reply::text("said after")]);
+    house.model.speak("BEFORE", vec![]).say("said before");
+    house.model.speak("AFTER", vec![]).say("said after");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
     let turn = session.prompt(&"BEFORE".into()).await.unwrap();
@@ -155,7 +147,7 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
     let state = session.resume_state();
     drop((session, updates));
     house.end(rustix::process::Signal::TERM).await;
-    house.start_elsewhere().await;
+    house.start_elsewhere();
     let settings = daemon::SessionSettings {
         give_up_after: Duration::from_mins(3),
         ..crate::house::settings()

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
 use daemon::wire::{PromptId, SessionUpdate};
+use testkit::PATIENCE;
 
 use crate::conversations::complete;
-use crate::house::{House, PATIENCE};
+use crate::house::House;
 use crate::ide::options;
-use crate::model::Reply;
 use crate::tunnel::Tunnel;
 
 const TURNS: usize = 500;
@@ -108,14 +108,12 @@ impl Heard {
 
 #[tokio::test]
 async fn five_hundred_turns_with_the_stream_cut_anywhere() {
-    let Some(house) = House::open(&[]).await else {
-        return;
-    };
+    let Some(house) = House::open() else { return };
     let mut dice = Dice(1);
     let mut cuts = Dice(2);
     // The largest event, the list of commands, has 17 kB; some streams must be longer than that.
     let lengths = Box::new(move || 500 + cuts.roll(40_000));
-    let tunnel = Tunnel::cutting(house.port, lengths).await;
+    let tunnel = Tunnel::cutting(house.daemon.port(), lengths).await;
     let (connection, mut events) = IdeConnection::new();
     connection
         .connect(ConnectOptions {
@@ -130,13 +128,14 @@ async fn five_hundred_turns_with_the_stream_cut_anywhere() {
         let mark = format!("turn-{turn:04}");
         let pieces = speech(&mut dice);
         let text = pieces.concat();
-        house.model.on(&mark, vec![Reply::Text(pieces)]);
+        house.model.speak(&mark, vec![]).say_all(&pieces);
         let sent = connection.send_prompt(&mark.as_str().into()).await.unwrap();
         let prompt = sent.id().unwrap().clone();
         heard.until_ended(&mut events, &prompt).await;
         let ended = tokio::time::timeout(PATIENCE, sent.end()).await.unwrap();
         assert_eq!(ended, complete());
         assert_eq!(heard.said.remove(&prompt), Some(text), "{mark}");
+        house.model.forget_requests();
         if turn == WARM {
             warm = resident();
         }

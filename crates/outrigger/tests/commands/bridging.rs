@@ -5,8 +5,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
+use testkit::{Machine, PATIENCE, until};
 
-use crate::sandbox::{DEADLINE, Sandbox, until};
+use crate::machine;
 
 struct Bridge {
     child: Child,
@@ -29,8 +30,8 @@ impl Bridge {
     }
 
     /// A bridge whose agent has introduced itself.
-    fn connected(sandbox: &Sandbox, args: &[&str]) -> Bridge {
-        Bridge::introduced(sandbox.command(&[&["bridge"], args].concat()))
+    fn connected(machine: &Machine, args: &[&str]) -> Bridge {
+        Bridge::introduced(machine.command(&[&["bridge"], args].concat()))
     }
 
     fn introduced(command: Command) -> Bridge {
@@ -53,7 +54,7 @@ impl Bridge {
 
     #[track_caller]
     fn hear(&mut self) -> Value {
-        let line = self.lines.recv_timeout(DEADLINE).unwrap();
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
@@ -85,9 +86,9 @@ impl Drop for Bridge {
 
 #[test]
 fn a_whole_conversation_on_stdin_and_stdout() {
-    let sandbox = Sandbox::new();
-    let _served = sandbox.serve(&[]);
-    let mut bridge = Bridge::connected(&sandbox, &[]);
+    let machine = machine();
+    let _served = machine.start_companion(&[]);
+    let mut bridge = Bridge::connected(&machine, &[]);
     bridge.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
     let tools = bridge.hear();
     let names: Vec<_> = tools["result"]["tools"]
@@ -98,8 +99,8 @@ fn a_whole_conversation_on_stdin_and_stdout() {
         .collect();
     assert_eq!(names, ["openDiff", "closeDiff"]);
 
-    let path = sandbox.file("a.txt", "old");
-    sandbox.run(&["focus", &path, "--line", "3"]).good();
+    let path = machine.write("a.txt", "old");
+    machine.run(&["focus", &path, "--line", "3"]).good();
     let context = bridge.hear();
     assert_eq!(
         context["params"]["workspaceState"]["openFiles"][0]["path"],
@@ -107,35 +108,35 @@ fn a_whole_conversation_on_stdin_and_stdout() {
     );
 
     bridge.open_diff(&path, "new\n");
-    sandbox.run(&["accept", "1"]).good();
+    machine.run(&["accept", "1"]).good();
     let expected = json!({ "filePath": path, "content": "new\n" });
     assert_eq!(bridge.hear()["params"], expected);
     bridge.open_diff(&path, "newer\n");
-    sandbox.run(&["reject", "2"]).good();
+    machine.run(&["reject", "2"]).good();
     assert_eq!(bridge.hear()["method"], "ide/diffRejected");
     assert_eq!(bridge.hear()["method"], "ide/diffClosed");
 
-    assert_eq!(sandbox.status()["sessions"][0]["agent"], "agent");
+    assert_eq!(machine.status()["sessions"][0]["agent"], "agent");
     assert_eq!(bridge.close(), Some(0));
     until("the session is gone", || {
-        (sandbox.status()["sessions"] == json!([])).then_some(())
+        (machine.status()["sessions"] == json!([])).then_some(())
     });
 }
 
 #[test]
 fn the_way_that_the_discovery_file_names() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    for path in sandbox.files(served.port) {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    for path in machine.discovery_files(served.port()) {
         let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let stdio = &file["stdio"];
         let args = stdio["args"].as_array().unwrap();
         let mut command = Command::new(stdio["command"].as_str().unwrap());
         command.args(args.iter().map(|arg| arg.as_str().unwrap()));
         // Agents hand on little more than these.
-        command.env_clear().current_dir(&sandbox.work);
+        command.env_clear().current_dir(machine.workspace());
         command
-            .env("HOME", &sandbox.home)
+            .env("HOME", machine.home())
             .env("PATH", "/usr/bin:/bin");
         assert_eq!(Bridge::introduced(command).close(), Some(0));
     }
@@ -143,10 +144,10 @@ fn the_way_that_the_discovery_file_names() {
 
 #[test]
 fn it_can_say_which_agent_it_is() {
-    let sandbox = Sandbox::new();
-    let _served = sandbox.serve(&["--agents", "qwen"]);
-    let mut bridge = Bridge::connected(&sandbox, &["--agent", "qwen"]);
-    let binary = sandbox.file("a.bin", b"\xff");
+    let machine = machine();
+    let _served = machine.start_companion(&["--agents", "qwen"]);
+    let mut bridge = Bridge::connected(&machine, &["--agent", "qwen"]);
+    let binary = machine.write("a.bin", b"\xff");
     let arguments = json!({ "filePath": binary, "newContent": "x" });
     let params = json!({ "name": "openDiff", "arguments": arguments });
     bridge.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params }));
@@ -160,9 +161,9 @@ fn it_can_say_which_agent_it_is() {
 
 #[test]
 fn bad_lines_are_answered_and_nothing_breaks() {
-    let sandbox = Sandbox::new();
-    let _served = sandbox.serve(&[]);
-    let mut bridge = Bridge::connected(&sandbox, &[]);
+    let machine = machine();
+    let _served = machine.start_companion(&[]);
+    let mut bridge = Bridge::connected(&machine, &[]);
     for (line, code) in [
         ("not json", -32700),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nope\"}", -32601),
@@ -178,19 +179,19 @@ fn bad_lines_are_answered_and_nothing_breaks() {
 
 #[test]
 fn a_planned_restart_goes_unnoticed() {
-    let sandbox = Sandbox::new();
-    let _served = sandbox.serve(&[]);
-    let mut bridge = Bridge::connected(&sandbox, &[]);
-    let path = sandbox.file("a.txt", "old");
+    let machine = machine();
+    let _served = machine.start_companion(&[]);
+    let mut bridge = Bridge::connected(&machine, &[]);
+    let path = machine.write("a.txt", "old");
     bridge.open_diff(&path, "new");
-    sandbox.run(&["restart"]).good();
+    machine.run(&["restart"]).good();
     assert_eq!(
         bridge.hear()["method"],
         "ide/contextUpdate",
         "on the new stream"
     );
     until("it is back", || {
-        (sandbox.run(&["accept", "1"]).code == 0).then_some(())
+        (machine.run(&["accept", "1"]).code == 0).then_some(())
     });
     assert_eq!(bridge.hear()["params"]["content"], "new");
     bridge.open_diff(&path, "newer");
@@ -199,12 +200,12 @@ fn a_planned_restart_goes_unnoticed() {
 
 #[test]
 fn when_the_companion_is_gone_so_is_the_bridge() {
-    let sandbox = Sandbox::new();
-    let mut served = sandbox.serve(&[]);
-    let mut bridge = Bridge::connected(&sandbox, &[]);
-    served.crash();
+    let machine = machine();
+    let mut served = machine.start_companion(&[]);
+    let mut bridge = Bridge::connected(&machine, &[]);
+    served.kill();
     let code = until("the bridge ends", || bridge.child.try_wait().unwrap()).code();
     assert_eq!(code, Some(5));
-    // The next one clears away what a crash leaves, also outside of this sandbox.
-    drop(sandbox.serve(&[]));
+    // The next one clears away what a crash leaves, also outside of the machine's folders.
+    drop(machine.start_companion(&[]));
 }

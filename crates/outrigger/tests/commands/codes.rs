@@ -2,12 +2,14 @@
 
 use std::net::TcpListener;
 
-use crate::sandbox::{Sandbox, finish};
+use testkit::{PlayedAgent, finish};
+
+use crate::machine;
 
 #[test]
 fn without_a_companion() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.file("a", "");
+    let machine = machine();
+    let file = machine.write("a", "");
     let table: [&[&str]; 10] = [
         &["proposals"],
         &["proposals", "--json"],
@@ -21,7 +23,7 @@ fn without_a_companion() {
         &["stop"],
     ];
     for args in table {
-        let done = sandbox.run(args);
+        let done = machine.run(args);
         assert_eq!(done.code, 3, "{args:?}: {done:?}");
         assert_eq!(done.stdout, "", "{args:?}");
         assert!(
@@ -30,13 +32,13 @@ fn without_a_companion() {
         );
         assert!(done.stderr.contains("hint: "), "{args:?}: {done:?}");
     }
-    let status = sandbox.run(&["status"]);
+    let status = machine.run(&["status"]);
     assert!(status.good().contains("no companion is running"));
 }
 
 #[test]
 fn wrong_usage() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let table: [&[&str]; 11] = [
         &["show"],
         &["show", "x"],
@@ -51,7 +53,7 @@ fn wrong_usage() {
         &["run"],
     ];
     for args in table {
-        let done = sandbox.run(args);
+        let done = machine.run(args);
         assert_eq!(done.code, 2, "{args:?}: {done:?}");
         assert!(done.stderr.starts_with("error: "), "{args:?}: {done:?}");
     }
@@ -59,18 +61,13 @@ fn wrong_usage() {
 
 #[test]
 fn wrong_configuration() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let with = |variable: &str, value: &str, args: &[&str]| {
-        let mut command = sandbox.command(args);
-        finish(
-            {
-                command.env(variable, value);
-                command
-            },
-            b"",
-        )
+        let mut command = machine.command(args);
+        command.env(variable, value);
+        finish(command, b"")
     };
-    let config = sandbox.home.join("c.toml");
+    let config = machine.home().join("c.toml");
     let file = |text: &str| {
         std::fs::write(&config, text).unwrap();
         with(
@@ -85,13 +82,13 @@ fn wrong_configuration() {
             "OUTRIGGER_AGENTS=claude",
             with("OUTRIGGER_AGENTS", "claude", &["config"]),
         ),
-        ("--log loud", sandbox.run(&["serve", "--log", "loud"])),
-        ("--name ''", sandbox.run(&["serve", "--name", " "])),
+        ("--log loud", machine.run(&["serve", "--log", "loud"])),
+        ("--name ''", machine.run(&["serve", "--name", " "])),
         ("an unknown key", file("prot = 1")),
         ("no TOML", file("= =")),
         (
             "a bad pattern",
-            sandbox.run(&["serve", "--ignore", "a[z-a]"]),
+            machine.run(&["serve", "--ignore", "a[z-a]"]),
         ),
     ];
     for (name, done) in table {
@@ -102,10 +99,10 @@ fn wrong_configuration() {
 
 #[test]
 fn what_cannot_be_started() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let file = sandbox.file("a file", "");
+    let file = machine.write("a file", "");
     let table: [(&[&str], &str); 4] = [
         (&["serve", "--port", &port], &port),
         (&["serve", "no/such/folder"], "no/such/folder"),
@@ -113,22 +110,22 @@ fn what_cannot_be_started() {
         (&["serve", "--parent", "4194304"], "4194304"),
     ];
     for (args, part) in table {
-        let done = sandbox.run(args);
+        let done = machine.run(args);
         assert_eq!(done.code, 7, "{args:?}: {done:?}");
         assert!(done.stderr.contains(part), "{args:?}: {done:?}");
         assert_eq!(done.stdout, "", "{args:?}");
     }
     // Nothing of a companion that never was is left.
-    assert_eq!(sandbox.run(&["proposals"]).code, 3);
-    let lock = sandbox.home.join(format!(".qwen/ide/{port}.lock"));
+    assert_eq!(machine.run(&["proposals"]).code, 3);
+    let lock = machine.home().join(format!(".qwen/ide/{port}.lock"));
     assert!(!lock.exists());
 }
 
 #[test]
 fn files_that_a_command_cannot_use() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    crate::agent::Agent::qwen(&sandbox, &served).open_diff("/x", "new");
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    PlayedAgent::qwen(&machine, &served).open_diff("/x", "new");
     let table: [(&[&str], i32); 4] = [
         (&["accept", "1", "--content-from", "nope"], 1),
         (&["accept", "1", "--content-from", "."], 1),
@@ -136,22 +133,22 @@ fn files_that_a_command_cannot_use() {
         (&["focus", "nope"], 4),
     ];
     for (args, code) in table {
-        let done = sandbox.run(args);
+        let done = machine.run(args);
         assert_eq!(done.code, code, "{args:?}: {done:?}");
         assert!(done.stderr.starts_with("outrigger: "), "{done:?}");
     }
-    sandbox.run(&["accept", "1"]).good();
+    machine.run(&["accept", "1"]).good();
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let script = format!(
         "{} completions bash | head -1",
         env!("CARGO_BIN_EXE_outrigger")
     );
     let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", &script]).env("HOME", &sandbox.home);
+    shell.args(["-c", &script]).env("HOME", machine.home());
     let done = finish(shell, b"");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{done:?}");
 }

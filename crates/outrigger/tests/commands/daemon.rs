@@ -6,9 +6,10 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use testkit::{Machine, finish, until};
 
+use crate::machine;
 use crate::playing::{Agent, Daemon, TOKEN};
-use crate::sandbox::{Sandbox, finish, until};
 
 fn voted(option: &str) -> Value {
     json!({"outcome": {"outcome": "selected", "optionId": option}})
@@ -16,7 +17,7 @@ fn voted(option: &str) -> Value {
 
 #[test]
 fn a_turn_with_a_yes_a_no_and_nobody() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let cancelled = json!({"outcome": {"outcome": "cancelled"}});
     for (stdin, vote) in [
         ("y\n", voted("once")),
@@ -24,8 +25,8 @@ fn a_turn_with_a_yes_a_no_and_nobody() {
         ("what?\n", cancelled.clone()),
         ("", cancelled),
     ] {
-        let daemon = Daemon::start(&sandbox, Agent::Asks);
-        let done = daemon.run(&sandbox, &["prompt", "hello there"], stdin);
+        let daemon = Daemon::start(&machine, Agent::Asks);
+        let done = daemon.run(&machine, &["prompt", "hello there"], stdin);
         assert_eq!(done.code, 0, "{done:?}");
         assert_eq!(done.stdout, "Hello ␛[2Jdone\n", "{done:?}");
         assert!(
@@ -49,10 +50,10 @@ fn a_turn_with_a_yes_a_no_and_nobody() {
 
 #[test]
 fn events_as_json_with_edits_allowed_and_no_secret() {
-    let sandbox = Sandbox::new();
-    let daemon = Daemon::start(&sandbox, Agent::Asks);
+    let machine = machine();
+    let daemon = Daemon::start(&machine, Agent::Asks);
     let args = ["prompt", "-", "--json", "--yes-to-edits=yes"];
-    let done = daemon.run(&sandbox, &args, "from stdin");
+    let done = daemon.run(&machine, &args, "from stdin");
     assert_eq!(daemon.seen("POST /session/s/permission/r"), [voted("once")]);
     assert_eq!(
         daemon.seen("POST /session/s/prompt")[0]["prompt"][0]["text"],
@@ -78,10 +79,10 @@ fn events_as_json_with_edits_allowed_and_no_secret() {
 
 #[test]
 fn the_first_interrupt_cancels_the_turn_and_the_second_leaves() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     for (agent, interrupts) in [(Agent::GoesOn, 1), (Agent::NeverEnds, 2)] {
-        let daemon = Daemon::start(&sandbox, agent);
-        let mut command = daemon.command(&sandbox, &["prompt", "go on"]);
+        let daemon = Daemon::start(&machine, agent);
+        let mut command = daemon.command(&machine, &["prompt", "go on"]);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -110,29 +111,32 @@ fn the_first_interrupt_cancels_the_turn_and_the_second_leaves() {
 
 #[test]
 fn status_and_conversations() {
-    let sandbox = Sandbox::new();
-    let daemon = Daemon::start(&sandbox, Agent::Asks);
-    let text = daemon.run(&sandbox, &["status"], "").good();
+    let machine = machine();
+    let daemon = Daemon::start(&machine, Agent::Asks);
+    let text = daemon.run(&machine, &["status"], "").good();
     assert!(
         text.contains("0.24.4") && text.contains("2 conversations"),
         "{text}"
     );
-    let unwell = Daemon::start(&sandbox, Agent::NeverEnds);
-    let text = unwell.run(&sandbox, &["status"], "").good();
+    let unwell = Daemon::start(&machine, Agent::NeverEnds);
+    let text = unwell.run(&machine, &["status"], "").good();
     assert!(text.contains("unknown conversations"), "{text}");
-    let status = daemon.run(&sandbox, &["status", "--json"], "").json();
-    assert_eq!(status["workspaces"][0], sandbox.work.to_str().unwrap());
-    let text = daemon.run(&sandbox, &["sessions"], "").good();
+    let status = daemon.run(&machine, &["status", "--json"], "").json();
+    assert_eq!(
+        status["workspaces"][0],
+        machine.workspace().to_str().unwrap()
+    );
+    let text = daemon.run(&machine, &["sessions"], "").good();
     assert_eq!(text, "s  busy     A␛[2Jtitle\n");
-    let sessions = daemon.run(&sandbox, &["sessions", "--json"], "").json();
+    let sessions = daemon.run(&machine, &["sessions", "--json"], "").json();
     assert_eq!(sessions[0]["id"], "s");
 }
 
 #[test]
 fn failures_by_kind() {
-    let sandbox = Sandbox::new();
-    let daemon = Daemon::start(&sandbox, Agent::Asks);
-    let other = Sandbox::new();
+    let machine = machine();
+    let daemon = Daemon::start(&machine, Agent::Asks);
+    let other = crate::machine();
     let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -140,50 +144,50 @@ fn failures_by_kind() {
         .port();
     let nobody = format!("http://127.0.0.1:{closed}");
     let prompt: &[&str] = &["prompt", "x"];
-    let cases: [(&Sandbox, &[&str], i32, &str); 6] = [
+    let cases: [(&Machine, &[&str], i32, &str); 6] = [
         (
-            &sandbox,
+            &machine,
             &["status", "--url", &nobody],
             5,
             "no daemon answers",
         ),
         (
-            &sandbox,
+            &machine,
             &["prompt", "x", "--url", &nobody],
             5,
             "no daemon answers",
         ),
         (
-            &sandbox,
+            &machine,
             &["status", "--url", "http://example.com"],
             6,
             "not a loopback address",
         ),
         (&other, prompt, 6, "not in"),
-        (&sandbox, &["prompt", " "], 4, "nothing to say"),
+        (&machine, &["prompt", " "], 4, "nothing to say"),
         (
-            &sandbox,
+            &machine,
             &["prompt", "x", "--token-file", "/nonexistent"],
             6,
             "cannot read",
         ),
     ];
-    for (sandbox, args, code, message) in cases {
-        let done = daemon.run(sandbox, args, "");
+    for (machine, args, code, message) in cases {
+        let done = daemon.run(machine, args, "");
         assert_eq!(done.code, code, "{args:?}: {done:?}");
         assert!(done.stderr.contains(message), "{args:?}: {done:?}");
         assert!(!done.stderr.contains(TOKEN), "{done:?}");
     }
-    let wrong = sandbox.file("token", "another-token\n");
+    let wrong = machine.write("token", "another-token\n");
     let done = finish(
-        daemon.command(&sandbox, &["status", "--token-file", &wrong]),
+        daemon.command(&machine, &["status", "--token-file", &wrong]),
         b"",
     );
     assert_eq!(done.code, 6, "{done:?}");
     assert!(done.stderr.contains("QWEN_SERVER_TOKEN"), "{done:?}");
     // There is no way to give a token as an argument.
     assert_eq!(
-        daemon.run(&sandbox, &["status", "--token", "x"], "").code,
+        daemon.run(&machine, &["status", "--token", "x"], "").code,
         2
     );
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
-use crate::agent::Agent;
-use crate::sandbox::Sandbox;
+use testkit::{Companion, PlayedAgent, until};
+
+use crate::machine;
 
 /// Makes a folder one that this user must not or cannot write to.
 fn forbid(folder: &Path) {
@@ -27,11 +28,11 @@ fn a_folder_that_is_not_ours_is_reported_and_the_rest_works() {
         ("somebody else's", forbid),
     ];
     for (name, spoil) in table {
-        let sandbox = Sandbox::new();
-        let folder = sandbox.tmp.join("gemini");
+        let machine = machine();
+        let folder = machine.temporary().join("gemini");
         spoil(&folder);
-        let served = sandbox.serve(&[]);
-        let status = sandbox.status();
+        let served = machine.start_companion(&[]);
+        let status = machine.status();
         let path = folder.to_str().unwrap();
         let problems = status["problems"].as_array().unwrap();
         let told = problems
@@ -39,57 +40,60 @@ fn a_folder_that_is_not_ours_is_reported_and_the_rest_works() {
             .any(|problem| problem.as_str().unwrap().contains(path));
         assert!(told, "{name}: {problems:?}");
         assert!(
-            sandbox.run(&["status"]).good().contains("problem: "),
+            machine.run(&["status"]).good().contains("problem: "),
             "{name}"
         );
         assert!(served.printed().contains(path), "{name}: it is logged too");
-        Agent::qwen(&sandbox, &served).hear();
-        let variables = sandbox.run(&["env", "--shell", "json"]).json();
+        PlayedAgent::qwen(&machine, &served).hear();
+        let variables = machine.run(&["env", "--shell", "json"]).json();
         let token = variables["GEMINI_CLI_IDE_AUTH_TOKEN"].as_str().unwrap();
-        Agent::connect(served.port, token).hear();
+        PlayedAgent::connect(served.port(), token).hear();
     }
 }
 
 #[test]
 fn no_home_for_qwen_leaves_the_rest() {
-    let sandbox = Sandbox::new();
-    fs::write(sandbox.home.join(".qwen"), "").unwrap();
-    let served = sandbox.serve(&[]);
-    assert!(!sandbox.status()["problems"].as_array().unwrap().is_empty());
-    Agent::gemini(&sandbox, &served).hear();
+    let machine = machine();
+    fs::write(machine.home().join(".qwen"), "").unwrap();
+    let served = machine.start_companion(&[]);
+    assert!(!machine.status()["problems"].as_array().unwrap().is_empty());
+    PlayedAgent::gemini(&machine, &served).hear();
     drop(served);
-    assert_eq!(fs::read_to_string(sandbox.home.join(".qwen")).unwrap(), "");
+    assert_eq!(
+        fs::read_to_string(machine.home().join(".qwen")).unwrap(),
+        ""
+    );
 }
 
 #[test]
 fn a_problem_that_goes_away_is_healed() {
-    let sandbox = Sandbox::new();
-    let folder = sandbox.tmp.join("gemini");
+    let machine = machine();
+    let folder = machine.temporary().join("gemini");
     fs::write(&folder, "").unwrap();
-    let served = sandbox.serve(&[]);
+    let served = machine.start_companion(&[]);
     fs::remove_file(&folder).unwrap();
-    crate::sandbox::until("the files are written after all", || {
+    until("the files are written after all", || {
         folder.join("ide").exists().then_some(())
     });
-    crate::sandbox::until("the problem is gone", || {
-        let problems = sandbox.status()["problems"].to_string();
+    until("the problem is gone", || {
+        let problems = machine.status()["problems"].to_string();
         (!problems.contains(folder.to_str().unwrap())).then_some(())
     });
-    Agent::gemini(&sandbox, &served).hear();
+    PlayedAgent::gemini(&machine, &served).hear();
 }
 
 #[test]
 fn other_homes_of_qwen_are_served_too() {
-    let sandbox = Sandbox::new();
-    let mut command = sandbox.command(&["serve", "--json"]);
-    command.env("QWEN_HOME", sandbox.tmp.join("q"));
-    command.env("QWEN_RUNTIME_DIR", sandbox.tmp.join("r"));
-    let served = sandbox.served(command);
-    let lock = format!("ide/{}.lock", served.port);
+    let machine = machine();
+    let mut command = machine.command(&["serve", "--json"]);
+    command.env("QWEN_HOME", machine.temporary().join("q"));
+    command.env("QWEN_RUNTIME_DIR", machine.temporary().join("r"));
+    let served = Companion::start(command);
+    let lock = format!("ide/{}.lock", served.port());
     let places = [
-        sandbox.home.join(".qwen"),
-        sandbox.tmp.join("q"),
-        sandbox.tmp.join("r"),
+        machine.home().join(".qwen"),
+        machine.temporary().join("q"),
+        machine.temporary().join("r"),
     ];
     for place in &places {
         assert!(place.join(&lock).exists(), "{}", place.display());
@@ -102,15 +106,15 @@ fn other_homes_of_qwen_are_served_too() {
 
 #[test]
 fn a_qwen_home_in_a_dotenv_file_is_served_too() {
-    let sandbox = Sandbox::new();
-    let place = sandbox.tmp.join("from env");
+    let machine = machine();
+    let place = machine.temporary().join("from env");
     fs::write(
-        sandbox.home.join(".env"),
+        machine.home().join(".env"),
         format!("QWEN_HOME=\"{}\"\n", place.display()),
     )
     .unwrap();
-    let served = sandbox.serve(&[]);
-    let lock = place.join(format!("ide/{}.lock", served.port));
+    let served = machine.start_companion(&[]);
+    let lock = place.join(format!("ide/{}.lock", served.port()));
     assert!(lock.exists());
     drop(served);
     assert!(!lock.exists());
@@ -118,14 +122,14 @@ fn a_qwen_home_in_a_dotenv_file_is_served_too() {
 
 #[test]
 fn a_state_folder_that_cannot_be_used_says_what_to_do() {
-    let sandbox = Sandbox::new();
-    fs::create_dir_all(sandbox.home.join(".local/state")).unwrap();
-    fs::write(sandbox.home.join(".local/state/outrigger"), "").unwrap();
-    let done = sandbox.run(&["serve"]);
+    let machine = machine();
+    fs::create_dir_all(machine.home().join(".local/state")).unwrap();
+    fs::write(machine.home().join(".local/state/outrigger"), "").unwrap();
+    let done = machine.run(&["serve"]);
     assert_ne!(done.code, 0);
     assert!(done.stderr.contains("--state-dir"), "{done:?}");
-    let other = sandbox.tmp.join("state");
-    let served = sandbox.serve(&["--state-dir", other.to_str().unwrap()]);
-    let status = sandbox.run(&["--state-dir", other.to_str().unwrap(), "status", "--json"]);
-    assert_eq!(status.json()["companions"][0]["port"], served.port);
+    let other = machine.temporary().join("state");
+    let served = machine.start_companion(&["--state-dir", other.to_str().unwrap()]);
+    let status = machine.run(&["--state-dir", other.to_str().unwrap(), "status", "--json"]);
+    assert_eq!(status.json()["companions"][0]["port"], served.port());
 }

@@ -6,23 +6,23 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use testkit::{Companion, PlayedAgent, until};
 
-use crate::agent::Agent;
-use crate::sandbox::{Sandbox, until};
+use crate::machine;
 
 #[test]
 fn one_line_tells_programs_where_it_is_and_nothing_secret() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
     let line = served.ready_line();
     assert_eq!(line.lines().count(), 1);
     let ready: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(ready["pid"], served.pid());
-    assert_eq!(ready["port"], served.port);
-    assert_eq!(ready["roots"], json!([sandbox.work]));
+    assert_eq!(ready["port"], served.port());
+    assert_eq!(ready["roots"], json!([machine.workspace()]));
     for token in [
-        sandbox.qwen_token(served.port),
-        sandbox.gemini_token(served.port),
+        machine.qwen_token(served.port()),
+        machine.gemini_token(served.port()),
     ] {
         assert_eq!(token.len(), 64);
         assert!(!line.contains(&token));
@@ -31,34 +31,34 @@ fn one_line_tells_programs_where_it_is_and_nothing_secret() {
 
 #[test]
 fn without_a_command_it_serves_and_tells_people_so() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.served(sandbox.command(&["--json"]));
-    assert_eq!(sandbox.status()["pid"], served.pid());
+    let machine = machine();
+    let served = Companion::start(machine.command(&["--json"]));
+    assert_eq!(machine.status()["pid"], served.pid());
     drop(served);
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let free = port.local_addr().unwrap().port();
     drop(port);
-    let served = sandbox.serve(&["--port", &free.to_string()]);
-    assert_eq!(served.port, free);
+    let served = machine.start_companion(&["--port", &free.to_string()]);
+    assert_eq!(served.port(), free);
 }
 
 #[test]
 fn discovery_files_say_everything_and_are_private() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&["--name", "My Editor"]);
-    let (pid, port) = (served.pid(), served.port);
-    let files = sandbox.files(port);
+    let machine = machine();
+    let served = machine.start_companion(&["--name", "My Editor"]);
+    let (pid, port) = (served.pid(), served.port());
+    let files = machine.discovery_files(port);
     let expected = [
-        sandbox.home.join(format!(".qwen/ide/{port}.lock")),
-        sandbox.home.join(format!(".qwen/ide/{pid}-{port}.lock")),
-        sandbox
-            .tmp
+        machine.home().join(format!(".qwen/ide/{port}.lock")),
+        machine.home().join(format!(".qwen/ide/{pid}-{port}.lock")),
+        machine
+            .temporary()
             .join(format!("gemini/ide/gemini-ide-server-{pid}-{port}.json")),
-        sandbox
-            .tmp
+        machine
+            .temporary()
             .join(format!("gemini/ide/qwen-code-ide-server-{pid}-{port}.json")),
-        sandbox
-            .tmp
+        machine
+            .temporary()
             .join(format!("qwen/ide/qwen-code-ide-server-{pid}-{port}.json")),
     ];
     for path in &expected {
@@ -81,41 +81,44 @@ fn discovery_files_say_everything_and_are_private() {
         assert!(!text.contains("null"), "{text}");
         let file: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(file["port"], port);
-        assert_eq!(file["workspacePath"], sandbox.work.to_str().unwrap());
+        assert_eq!(file["workspacePath"], machine.workspace().to_str().unwrap());
         assert_eq!(file["ppid"], pid);
         let info = json!({ "name": "my-editor", "displayName": "My Editor" });
         assert_eq!(file["ideInfo"], info);
         assert_eq!(file["authToken"].as_str().unwrap().len(), 64);
     }
-    assert_ne!(sandbox.qwen_token(port), sandbox.gemini_token(port));
+    assert_ne!(machine.qwen_token(port), machine.gemini_token(port));
 }
 
 #[test]
 fn several_folders_are_one_string() {
-    let sandbox = Sandbox::new();
-    let second = sandbox.tmp.join("second");
+    let machine = machine();
+    let second = machine.temporary().join("second");
     fs::create_dir(&second).unwrap();
-    let dirs = [sandbox.work.to_str().unwrap(), second.to_str().unwrap()];
-    let served = sandbox.serve(&[dirs[0], dirs[1], dirs[0]]);
-    let lock = sandbox.home.join(format!(".qwen/ide/{}.lock", served.port));
+    let first = machine.workspace();
+    let dirs = [first.to_str().unwrap(), second.to_str().unwrap()];
+    let served = machine.start_companion(&[dirs[0], dirs[1], dirs[0]]);
+    let lock = machine
+        .home()
+        .join(format!(".qwen/ide/{}.lock", served.port()));
     let file: Value = serde_json::from_slice(&fs::read(lock).unwrap()).unwrap();
     assert_eq!(file["workspacePath"], format!("{}:{}", dirs[0], dirs[1]));
-    let below = sandbox.run(&["-C", dirs[1], "proposals"]);
+    let below = machine.run(&["-C", dirs[1], "proposals"]);
     assert_eq!(below.good(), "nothing is pending\n");
 }
 
 #[test]
 fn every_way_out_takes_the_files_away_and_ends_streams_cleanly() {
     for way in ["TERM", "INT", "HUP", "stop"] {
-        let sandbox = Sandbox::new();
-        let mut served = sandbox.serve(&[]);
-        let mut agent = Agent::qwen(&sandbox, &served);
-        assert!(!sandbox.files(served.port).is_empty());
+        let machine = machine();
+        let mut served = machine.start_companion(&[]);
+        let mut agent = PlayedAgent::qwen(&machine, &served);
+        assert!(!machine.discovery_files(served.port()).is_empty());
         match way {
             "TERM" => served.signal(Signal::TERM),
             "INT" => served.signal(Signal::INT),
             "HUP" => served.signal(Signal::HUP),
-            _ => drop(sandbox.run(&["stop"]).good()),
+            _ => drop(machine.run(&["stop"]).good()),
         }
         let heard = agent.hear_out();
         assert!(
@@ -123,11 +126,11 @@ fn every_way_out_takes_the_files_away_and_ends_streams_cleanly() {
             "{way}"
         );
         // They go first: nobody should find a companion that is about to leave.
-        let left = sandbox.files(served.port);
+        let left = machine.discovery_files(served.port());
         assert!(left.is_empty(), "{way}: {left:?}");
         assert_eq!(served.ended().code(), Some(0), "{way}");
         assert_eq!(
-            sandbox.run(&["status", "--json"]).json(),
+            machine.run(&["status", "--json"]).json(),
             json!({ "companions": [] })
         );
     }
@@ -135,31 +138,33 @@ fn every_way_out_takes_the_files_away_and_ends_streams_cleanly() {
 
 #[test]
 fn it_lives_no_longer_than_the_process_it_is_for() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let mut editor = Command::new("cat")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let mut served = sandbox.serve(&["--parent", &editor.id().to_string()]);
-    let lock = sandbox.home.join(format!(".qwen/ide/{}.lock", served.port));
+    let mut served = machine.start_companion(&["--parent", &editor.id().to_string()]);
+    let lock = machine
+        .home()
+        .join(format!(".qwen/ide/{}.lock", served.port()));
     let file: Value = serde_json::from_slice(&fs::read(lock).unwrap()).unwrap();
     assert_eq!(file["ppid"], editor.id());
     editor.kill().unwrap();
     editor.wait().unwrap();
     assert_eq!(served.ended().code(), Some(0));
-    assert!(sandbox.files(served.port).is_empty());
+    assert!(machine.discovery_files(served.port()).is_empty());
 }
 
 #[test]
 fn it_notices_when_that_process_is_a_zombie() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let mut editor = Command::new("cat")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let mut served = sandbox.serve(&["--parent", &editor.id().to_string()]);
+    let mut served = machine.start_companion(&["--parent", &editor.id().to_string()]);
     // Nobody collects it yet: many who start an editor do so late, or never.
     editor.kill().unwrap();
     let ended = served.ended();
@@ -169,64 +174,64 @@ fn it_notices_when_that_process_is_a_zombie() {
 
 #[test]
 fn files_that_somebody_deletes_or_overwrites_come_back() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let files = sandbox.files(served.port);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let files = machine.discovery_files(served.port());
     let before: Vec<_> = files.iter().map(|path| fs::read(path).unwrap()).collect();
     for path in &files {
         fs::remove_file(path).unwrap();
     }
-    let back = || (sandbox.files(served.port) == files).then_some(());
+    let back = || (machine.discovery_files(served.port()) == files).then_some(());
     until("all files are back", back);
-    fs::remove_dir_all(sandbox.tmp.join("gemini")).unwrap();
+    fs::remove_dir_all(machine.temporary().join("gemini")).unwrap();
     until("the folder is back", back);
     let after: Vec<_> = files.iter().map(|path| fs::read(path).unwrap()).collect();
     assert_eq!(after, before);
-    Agent::gemini(&sandbox, &served).hear();
+    PlayedAgent::gemini(&machine, &served).hear();
 }
 
 #[test]
 fn two_companions_for_one_folder_do_not_fight() {
-    let sandbox = Sandbox::new();
-    let first = sandbox.serve(&[]);
-    let mut second = sandbox.serve(&[]);
-    assert_ne!(first.port, second.port);
-    let mut one = Agent::qwen(&sandbox, &first);
-    let mut two = Agent::qwen(&sandbox, &second);
-    let path = sandbox.file("a.txt", "old");
+    let machine = machine();
+    let first = machine.start_companion(&[]);
+    let mut second = machine.start_companion(&[]);
+    assert_ne!(first.port(), second.port());
+    let mut one = PlayedAgent::qwen(&machine, &first);
+    let mut two = PlayedAgent::qwen(&machine, &second);
+    let path = machine.write("a.txt", "old");
     one.open_diff(&path, "one");
     two.open_diff(&path, "two");
-    let all = sandbox.run(&["status", "--json"]).json();
+    let all = machine.run(&["status", "--json"]).json();
     assert_eq!(all["companions"].as_array().unwrap().len(), 2);
     // A command means the younger one.
-    sandbox.run(&["accept", "1"]).good();
+    machine.run(&["accept", "1"]).good();
     assert_eq!(two.hear_verdict()["params"]["content"], "two");
-    let files = sandbox.files(first.port);
-    sandbox.run(&["stop"]).good();
+    let files = machine.discovery_files(first.port());
+    machine.run(&["stop"]).good();
     second.ended();
-    assert!(sandbox.files(second.port).is_empty());
-    assert_eq!(sandbox.files(first.port), files);
-    sandbox.run(&["reject", "1"]).good();
+    assert!(machine.discovery_files(second.port()).is_empty());
+    assert_eq!(machine.discovery_files(first.port()), files);
+    machine.run(&["reject", "1"]).good();
     assert_eq!(one.hear_verdict()["method"], "ide/diffRejected");
 }
 
 #[test]
 fn people_see_who_is_there_and_what_waits() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let idle = sandbox.run(&["status"]).good();
-    let mut agent = Agent::qwen(&sandbox, &served);
-    let path = sandbox.file("a.txt", "old");
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let idle = machine.run(&["status"]).good();
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let path = machine.write("a.txt", "old");
     agent.open_diff(&path, "new");
-    sandbox.run(&["focus", &sandbox.file(".env", "")]).good();
-    sandbox.run(&["focus", &path, "--line", "3"]).good();
+    machine.run(&["focus", &machine.write(".env", "")]).good();
+    machine.run(&["focus", &path, "--line", "3"]).good();
     agent.hear_until_active(&path);
-    let busy = sandbox.run(&["status"]).good();
+    let busy = machine.run(&["status"]).good();
     let clean = |text: String| {
         let problems = text.lines().filter(|line| !line.contains("problem: "));
         let text = problems.collect::<Vec<_>>().join("\n");
-        text.replace(sandbox.work.to_str().unwrap(), "/w")
-            .replace(&format!("port {}", served.port), "port [port]")
+        text.replace(machine.workspace().to_str().unwrap(), "/w")
+            .replace(&format!("port {}", served.port()), "port [port]")
             .replace(&served.pid().to_string(), "[pid]")
             .replace(env!("CARGO_PKG_VERSION"), "[version]")
     };

@@ -1,8 +1,8 @@
 //! The program as people and scripts meet it: the real binary, in a home of its own.
 //!
-//! Every test has its own home, temporary and work folder ([`sandbox`]), plays the agent over
-//! plain HTTP ([`agent`]) with the token that it finds in a discovery file, and waits for
-//! conditions, never for a time.
+//! Every test has its own home, temporary and work folder ([`Machine`]), plays the agent over
+//! plain HTTP ([`testkit::PlayedAgent`]) with the token that it finds in a discovery file, and waits
+//! for conditions, never for a time.
 
 #![cfg(unix)]
 #![allow(
@@ -11,7 +11,6 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
-mod agent;
 mod bridging;
 mod codes;
 mod daemon;
@@ -23,7 +22,16 @@ mod playing;
 mod privacy;
 mod restarts;
 mod running;
-mod sandbox;
 mod secrets;
 mod settings;
 mod surroundings;
+
+use testkit::Machine;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_outrigger");
+
+/// A machine of a test's own.
+fn machine() -> Machine {
+    Machine::new(PROGRAM)
+}

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use companion::Token;
 use serde_json::Value;
-use testkit::Terminal;
+use testkit::{Machine, Terminal, finish, until};
 use web::{Client, ClientError, wire};
 
-use crate::sandbox::{Sandbox, finish, until};
+use crate::{PROGRAM, machine};
 
 /// The user that owns nothing.
 #[cfg(target_os = "linux")]
@@ -38,23 +38,23 @@ fn redeem(port: u16, link: &str) -> Result<Token, ClientError> {
 
 #[test]
 fn a_link_opens_the_page_once_and_no_more_than_the_page() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let link = sandbox.run(&["url"]).good();
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let link = machine.run(&["url"]).good();
     assert_eq!(link.lines().count(), 1);
-    let key = redeem(served.port, &link).unwrap();
-    let page = Client::new(served.port, key);
+    let key = redeem(served.port(), &link).unwrap();
+    let page = Client::new(served.port(), key);
     let live: wire::Live = wait(page.get("/api/live")).unwrap();
-    assert_eq!(live.status.roots, std::slice::from_ref(&sandbox.work));
+    assert_eq!(live.status.roots, [machine.workspace()]);
     let refused = wait(page.get::<Value>("/api/environment")).unwrap_err();
     assert!(
         matches!(refused, ClientError::Refused(why) if why.kind == "forbidden"),
         "agents' tokens are not for pages"
     );
-    let used = redeem(served.port, &link).unwrap_err().to_string();
+    let used = redeem(served.port(), &link).unwrap_err().to_string();
     assert!(used.contains("outrigger url"), "{used}");
     assert_eq!(
-        sandbox.run(&["url", "-C", "/"]).code,
+        machine.run(&["url", "-C", "/"]).code,
         3,
         "nobody serves that"
     );
@@ -72,55 +72,55 @@ fn a_link_is_of_no_use_to_another_user() {
         eprintln!("SKIPPED: only root can act as another user");
         return;
     }
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let link = sandbox.run(&["url"]).good();
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let link = machine.run(&["url"]).good();
     let (_, ticket) = link.trim_end().split_once('#').unwrap();
     let body = format!(r#"{{"ticket":"{ticket}"}}"#);
     let request = format!(
         "POST /api/page HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len(),
-        port = served.port,
+        port = served.port(),
     );
     let mut stranger = std::process::Command::new("bash");
     let exchange = format!(
         "exec 3<>/dev/tcp/127.0.0.1/{}; cat >&3; cat <&3",
-        served.port
+        served.port()
     );
     stranger
         .args(["-c", &exchange])
         .current_dir("/")
         .uid(NOBODY);
-    let answer = finish(stranger, request.as_bytes()).good();
+    let answer = finish(stranger, request).good();
     assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
     assert!(answer.contains("another user"), "{answer}");
     // It was not used up by that.
-    redeem(served.port, &link).unwrap();
+    redeem(served.port(), &link).unwrap();
 }
 
 #[test]
 fn a_page_stays_open_across_a_crash_and_a_restart() {
-    let sandbox = Sandbox::new();
-    let mut served = sandbox.serve(&[]);
-    let key = redeem(served.port, &sandbox.run(&["url"]).good()).unwrap();
+    let machine = machine();
+    let mut served = machine.start_companion(&[]);
+    let key = redeem(served.port(), &machine.run(&["url"]).good()).unwrap();
     let instance = |port: u16| {
         let page = Client::new(port, key.clone());
         let live: wire::Live = wait(page.get("/api/live")).unwrap();
         live.instance
     };
-    let first = instance(served.port);
-    sandbox.run(&["restart"]).good();
-    let second = instance(served.port);
+    let first = instance(served.port());
+    machine.run(&["restart"]).good();
+    let second = instance(served.port());
     assert_ne!(first, second, "a page can tell that it is another run");
-    served.crash();
-    let served = sandbox.serve(&[]);
-    assert_ne!(second, instance(served.port));
+    served.kill();
+    let served = machine.start_companion(&[]);
+    assert_ne!(second, instance(served.port()));
 }
 
 /// A browser that writes down what it is asked to show: where it is, and where it writes.
-fn browser(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
-    let folder = sandbox.home.join("bin");
-    let opened = sandbox.home.join("opened");
+fn browser(machine: &Machine) -> (PathBuf, PathBuf) {
+    let folder = machine.home().join("bin");
+    let opened = machine.home().join("opened");
     fs::create_dir(&folder).unwrap();
     let program = folder.join("xdg-open");
     let script = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", opened.display());
@@ -140,15 +140,15 @@ fn opened(file: &Path) -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_link_can_be_opened_instead_of_printed() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let (folder, file) = browser(&sandbox);
-    let mut command = sandbox.command(&["url", "--open"]);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let (folder, file) = browser(&machine);
+    let mut command = machine.command(&["url", "--open"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     assert_eq!(finish(command, b"").good(), "");
-    redeem(served.port, &opened(&file)).unwrap();
+    redeem(served.port(), &opened(&file)).unwrap();
 
-    let mut command = sandbox.command(&["url", "--open"]);
+    let mut command = machine.command(&["url", "--open"]);
     command.env("PATH", "/nowhere");
     let failed = finish(command, b"");
     assert_eq!(failed.code, 1, "{failed:?}");
@@ -158,12 +158,12 @@ fn the_link_can_be_opened_instead_of_printed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_companion_on_a_desktop_opens_its_page_unless_told_otherwise() {
-    let sandbox = Sandbox::new();
-    let (folder, file) = browser(&sandbox);
+    let machine = machine();
+    let (folder, file) = browser(&machine);
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let mut environment = vec![
-        ("HOME".to_owned(), text(&sandbox.home)),
-        ("TMPDIR".to_owned(), text(&sandbox.tmp)),
+        ("HOME".to_owned(), text(&machine.home())),
+        ("TMPDIR".to_owned(), text(&machine.temporary())),
         (
             "PATH".to_owned(),
             format!("{}:/usr/bin:/bin", text(&folder)),
@@ -171,9 +171,8 @@ fn a_companion_on_a_desktop_opens_its_page_unless_told_otherwise() {
         ("DISPLAY".to_owned(), ":0".to_owned()),
     ];
     let serve = |arguments: &[&str], environment: &[(String, String)]| {
-        let program = [env!("CARGO_BIN_EXE_outrigger")];
-        let command = [&program, arguments].concat();
-        let terminal = Terminal::start(&command, &sandbox.work, environment);
+        let command = [&[PROGRAM], arguments].concat();
+        let terminal = Terminal::start(&command, &machine.workspace(), environment);
         terminal.wait_until("the link", |screen| {
             screen.contains("review in the browser: http://127.0.0.1:")
         });
@@ -181,7 +180,7 @@ fn a_companion_on_a_desktop_opens_its_page_unless_told_otherwise() {
     };
     {
         let _terminal = serve(&[], &environment);
-        let port = sandbox.status()["port"].as_u64().unwrap();
+        let port = machine.status()["port"].as_u64().unwrap();
         redeem(port.try_into().unwrap(), &opened(&file)).unwrap();
     }
     fs::remove_file(&file).unwrap();

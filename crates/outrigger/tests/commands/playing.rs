@@ -5,8 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-
-use crate::sandbox::{Done, Sandbox, finish, until};
+use testkit::{Done, Machine, finish, until};
 
 pub(crate) const TOKEN: &str = "the-daemon-token";
 
@@ -35,11 +34,11 @@ pub(crate) enum Agent {
 }
 
 impl Daemon {
-    pub(crate) fn start(sandbox: &Sandbox, agent: Agent) -> Daemon {
+    pub(crate) fn start(machine: &Machine, agent: Agent) -> Daemon {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let play = Play {
-            folder: sandbox.work.to_str().unwrap().into(),
+            folder: machine.workspace().to_str().unwrap().into(),
             seen: Arc::default(),
             stream: Arc::default(),
             agent,
@@ -62,8 +61,8 @@ impl Daemon {
             .collect()
     }
 
-    pub(crate) fn command(&self, sandbox: &Sandbox, args: &[&str]) -> std::process::Command {
-        let mut command = sandbox.command(&[&["daemon"], args].concat());
+    pub(crate) fn command(&self, machine: &Machine, args: &[&str]) -> std::process::Command {
+        let mut command = machine.command(&[&["daemon"], args].concat());
         command.env(
             "QWEN_IDE_DAEMON_URL",
             format!("http://127.0.0.1:{}", self.port),
@@ -72,8 +71,8 @@ impl Daemon {
         command
     }
 
-    pub(crate) fn run(&self, sandbox: &Sandbox, args: &[&str], stdin: &str) -> Done {
-        finish(self.command(sandbox, args), stdin.as_bytes())
+    pub(crate) fn run(&self, machine: &Machine, args: &[&str], stdin: &str) -> Done {
+        finish(self.command(machine, args), stdin.as_bytes())
     }
 }
 

@@ -3,17 +3,17 @@
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
+use testkit::{Machine, PlayedAgent, until};
 
-use crate::agent::Agent;
-use crate::sandbox::{Sandbox, until};
+use crate::machine;
 
 #[test]
 fn agents_see_where_the_person_is() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let mut agent = Agent::qwen(&sandbox, &served);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
     agent.hear();
-    let path = sandbox.file("a.rs", "");
+    let path = machine.write("a.rs", "");
     let table: [(&[&str], &[u8], serde_json::Value); 4] = [
         (&["a.rs"], b"", json!({})),
         (
@@ -33,7 +33,7 @@ fn agents_see_where_the_person_is() {
         ),
     ];
     for (args, stdin, expected) in table {
-        let done = sandbox.run_with(&[&["focus"], args].concat(), stdin);
+        let done = machine.run_with(&[&["focus"], args].concat(), stdin);
         assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{done:?}");
         let heard = agent.hear();
         let mut file = heard["params"]["workspaceState"]["openFiles"][0].clone();
@@ -44,7 +44,7 @@ fn agents_see_where_the_person_is() {
         assert_eq!(file, expected, "{args:?}");
         assert!(heard["params"]["workspaceState"].get("isTrusted").is_none());
     }
-    let shown = sandbox.run(&["status"]).good();
+    let shown = machine.run(&["status"]).good();
     assert!(
         shown.contains("a.rs:2:1 (6 characters selected)"),
         "{shown}"
@@ -53,35 +53,39 @@ fn agents_see_where_the_person_is() {
 
 /// Focuses files that agents must not hear of, with a selection, and returns all that a
 /// listening agent and one that comes later were told.
-fn told(sandbox: &Sandbox, hidden: &[&str], shown: &str) -> String {
-    let served = sandbox.serve(&[]);
-    let mut agent = Agent::qwen(sandbox, &served);
+fn told(machine: &Machine, hidden: &[&str], shown: &str) -> String {
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(machine, &served);
     let mut text = String::new();
     for path in hidden {
-        let done = sandbox.run_with(&["focus", path, "--selection-from", "-"], b"hunter2");
+        let done = machine.run_with(&["focus", path, "--selection-from", "-"], b"hunter2");
         assert_eq!(done.code, 0, "{done:?}");
         assert!(
             done.stderr.contains("agents are not told"),
             "{path}: {done:?}"
         );
-        text += &Agent::gemini(sandbox, &served).hear().to_string();
-        sandbox.run(&["focus", shown]).good();
+        text += &PlayedAgent::gemini(machine, &served).hear().to_string();
+        machine.run(&["focus", shown]).good();
         text += &agent.hear_until_active(shown);
     }
-    let status = sandbox.status();
+    let status = machine.status();
     assert!(status["heldBack"]["total"].as_u64() > Some(0));
-    text + &Agent::gemini(sandbox, &served).hear().to_string()
+    text + &PlayedAgent::gemini(machine, &served).hear().to_string()
 }
 
 #[test]
 fn secrets_and_what_is_outside_are_never_told() {
-    let sandbox = Sandbox::new();
-    let outside = sandbox.tmp.join("outside.txt");
+    let machine = machine();
+    let outside = machine.temporary().join("outside.txt");
     std::fs::write(&outside, "").unwrap();
-    symlink(&outside, sandbox.work.join("link.txt")).unwrap();
-    symlink(&sandbox.tmp, sandbox.work.join("linked")).unwrap();
-    symlink(sandbox.file(".env", ""), sandbox.work.join("innocent.txt")).unwrap();
-    sandbox.file("server.pem", "");
+    symlink(&outside, machine.workspace().join("link.txt")).unwrap();
+    symlink(machine.temporary(), machine.workspace().join("linked")).unwrap();
+    symlink(
+        machine.write(".env", ""),
+        machine.workspace().join("innocent.txt"),
+    )
+    .unwrap();
+    machine.write("server.pem", "");
     let hidden = [
         ".env",
         "server.pem",
@@ -91,8 +95,8 @@ fn secrets_and_what_is_outside_are_never_told() {
         "linked/outside.txt",
         "../tmp/outside.txt",
     ];
-    let shown = sandbox.file("shown.rs", "");
-    let told = told(&sandbox, &hidden, &shown);
+    let shown = machine.write("shown.rs", "");
+    let told = told(&machine, &hidden, &shown);
     for secret in [
         "hunter2",
         ".env",
@@ -108,14 +112,14 @@ fn secrets_and_what_is_outside_are_never_told() {
 
 #[test]
 fn the_workspace_can_narrow_what_is_shared() {
-    let sandbox = Sandbox::new();
-    sandbox.file(".outriggerignore", "*.md\n!keep.md\n");
-    sandbox.file(".outrigger.toml", "ignore = ['*.sql']\n");
+    let machine = machine();
+    machine.write(".outriggerignore", "*.md\n!keep.md\n");
+    machine.write(".outrigger.toml", "ignore = ['*.sql']\n");
     for name in ["notes.md", "dump.sql"] {
-        sandbox.file(name, "");
+        machine.write(name, "");
     }
-    let keep = sandbox.file("keep.md", "");
-    let told = told(&sandbox, &["notes.md", "dump.sql"], &keep);
+    let keep = machine.write("keep.md", "");
+    let told = told(&machine, &["notes.md", "dump.sql"], &keep);
     for secret in ["hunter2", "notes.md", "dump.sql"] {
         assert!(!told.contains(secret), "{secret}: {told}");
     }
@@ -123,17 +127,17 @@ fn the_workspace_can_narrow_what_is_shared() {
 
 #[test]
 fn a_workspace_takes_back_nothing_that_the_person_ignores() {
-    let sandbox = Sandbox::new();
-    sandbox.file(".outrigger.toml", "ignore = ['!*', '!dump.sql']\n");
-    sandbox.file(".outriggerignore", "!*\n");
-    let served = sandbox.serve(&["--ignore", "*.sql"]);
-    let mut agent = Agent::qwen(&sandbox, &served);
-    let dump = sandbox.file("dump.sql", "");
-    sandbox
+    let machine = machine();
+    machine.write(".outrigger.toml", "ignore = ['!*', '!dump.sql']\n");
+    machine.write(".outriggerignore", "!*\n");
+    let served = machine.start_companion(&["--ignore", "*.sql"]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let dump = machine.write("dump.sql", "");
+    machine
         .run_with(&["focus", &dump, "--selection-from", "-"], b"hunter2")
         .good();
-    let shown = sandbox.file("shown.txt", "");
-    sandbox.run(&["focus", &shown]).good();
+    let shown = machine.write("shown.txt", "");
+    machine.run(&["focus", &shown]).good();
     let told = agent.hear_until_active(&shown);
     for secret in ["hunter2", "dump.sql"] {
         assert!(!told.contains(secret), "{secret}: {told}");
@@ -142,28 +146,28 @@ fn a_workspace_takes_back_nothing_that_the_person_ignores() {
 
 #[test]
 fn patterns_that_change_are_obeyed_at_once() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let mut agent = Agent::qwen(&sandbox, &served);
-    let path = sandbox.file("notes.md", "");
-    sandbox
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let path = machine.write("notes.md", "");
+    machine
         .run_with(&["focus", &path, "--selection-from", "-"], b"words")
         .good();
     agent.hear_until_active(&path);
-    sandbox.file(".outriggerignore", "*.md\n");
+    machine.write(".outriggerignore", "*.md\n");
     let heard = agent.hear();
     assert_eq!(heard["params"]["workspaceState"]["openFiles"], json!([]));
-    std::fs::remove_file(sandbox.work.join(".outriggerignore")).unwrap();
+    std::fs::remove_file(machine.workspace().join(".outriggerignore")).unwrap();
     agent.hear_until_active(&path);
 }
 
 #[test]
 fn a_file_that_is_deleted_is_forgotten() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let mut agent = Agent::qwen(&sandbox, &served);
-    let path = sandbox.file("a.rs", "");
-    sandbox.run(&["focus", "a.rs"]).good();
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let path = machine.write("a.rs", "");
+    machine.run(&["focus", "a.rs"]).good();
     agent.hear_until_active(&path);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(
@@ -171,6 +175,6 @@ fn a_file_that_is_deleted_is_forgotten() {
         json!([])
     );
     until("status agrees", || {
-        (sandbox.status()["files"] == json!([])).then_some(())
+        (machine.status()["files"] == json!([])).then_some(())
     });
 }

@@ -5,39 +5,44 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use testkit::{Machine, until};
 
-use crate::sandbox::{Sandbox, until};
+use crate::machine;
 
 #[test]
 fn the_command_sees_the_variables_and_its_exit_code_is_passed_on() {
     for companion in [true, false] {
-        let sandbox = Sandbox::new();
-        let served = companion.then(|| sandbox.serve(&[]));
+        let machine = machine();
+        let served = companion.then(|| machine.start_companion(&[]));
         let script = r#"echo "$QWEN_CODE_IDE_SERVER_PORT $QWEN_CODE_IDE_WORKSPACE_PATH ${#GEMINI_CLI_IDE_AUTH_TOKEN} $1"; exit 42"#;
-        let done = sandbox.run(&["run", "--", "sh", "-c", script, "sh", "an 'odd' $argument"]);
+        let done = machine.run(&["run", "--", "sh", "-c", script, "sh", "an 'odd' $argument"]);
         assert_eq!(done.code, 42, "{done:?}");
         let words: Vec<_> = done.stdout.trim_end().splitn(4, ' ').collect();
         let port: u16 = words[0].parse().unwrap();
         assert_eq!(
             words[1..],
-            [sandbox.work.to_str().unwrap(), "64", "an 'odd' $argument"]
+            [
+                machine.workspace().to_str().unwrap(),
+                "64",
+                "an 'odd' $argument"
+            ]
         );
         if let Some(served) = &served {
-            assert_eq!(port, served.port);
-            assert_eq!(sandbox.status()["port"], port, "it stays");
+            assert_eq!(port, served.port());
+            assert_eq!(machine.status()["port"], port, "it stays");
         } else {
             assert!(
-                sandbox.files(port).is_empty(),
+                machine.discovery_files(port).is_empty(),
                 "it lived as long as the command"
             );
-            assert_eq!(sandbox.run(&["proposals"]).code, 3);
+            assert_eq!(machine.run(&["proposals"]).code, 3);
         }
     }
 }
 
 #[test]
 fn how_a_command_ends_is_how_it_ends() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let table: [(&str, i32); 4] = [
         ("exit 0", 0),
         ("exit 255", 255),
@@ -45,15 +50,15 @@ fn how_a_command_ends_is_how_it_ends() {
         ("no-such-command", 127),
     ];
     for (script, code) in table {
-        let done = sandbox.run(&["run", "--", "sh", "-c", script]);
+        let done = machine.run(&["run", "--", "sh", "-c", script]);
         assert_eq!(done.code, code, "{script}: {done:?}");
     }
-    let missing = sandbox.run(&["run", "--", "no-such-program"]);
+    let missing = machine.run(&["run", "--", "no-such-program"]);
     assert_eq!(missing.code, 7, "{missing:?}");
     assert!(missing.stderr.contains("no-such-program"), "{missing:?}");
-    let echoed = sandbox.run_with(&["run", "--", "cat"], b"through and through");
+    let echoed = machine.run_with(&["run", "--", "cat"], b"through and through");
     assert_eq!(echoed.good(), "through and through");
-    let terminal = sandbox.run(&[
+    let terminal = machine.run(&[
         "run",
         "--like-vscode",
         "--",
@@ -71,8 +76,8 @@ struct Launched {
 }
 
 impl Launched {
-    fn start(sandbox: &Sandbox) -> Launched {
-        let told = sandbox.tmp.join("told");
+    fn start(machine: &Machine) -> Launched {
+        let told = machine.temporary().join("told");
         let _ = fs::remove_file(&told);
         let script = r#"echo "$$" > "$1.new"; mv "$1.new" "$1"; cat; exit 7"#;
         let args = [
@@ -84,7 +89,7 @@ impl Launched {
             "sh",
             told.to_str().unwrap(),
         ];
-        let mut command = sandbox.command(&args);
+        let mut command = machine.command(&args);
         command.stdin(Stdio::piped()).stdout(Stdio::null());
         let child = command.spawn().unwrap();
         let pid = until("the command runs", || fs::read_to_string(&told).ok());
@@ -104,20 +109,20 @@ impl Launched {
 #[test]
 fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
     for companion in [true, false] {
-        let sandbox = Sandbox::new();
-        let served = companion.then(|| sandbox.serve(&[]));
-        let agent = Launched::start(&sandbox);
+        let machine = machine();
+        let served = companion.then(|| machine.start_companion(&[]));
+        let agent = Launched::start(&machine);
         let launcher = i32::try_from(agent.child.id()).unwrap();
-        let port: u16 = sandbox.status()["port"]
+        let port: u16 = machine.status()["port"]
             .as_u64()
             .unwrap()
             .try_into()
             .unwrap();
-        let named = |sandbox: &Sandbox| {
+        let named = |machine: &Machine| {
             let name = format!("gemini-ide-server-{launcher}-{port}.json");
-            sandbox.tmp.join("gemini/ide").join(name).exists()
+            machine.temporary().join("gemini/ide").join(name).exists()
         };
-        assert!(named(&sandbox), "the launcher's id is in no name");
+        assert!(named(&machine), "the launcher's id is in no name");
 
         let shell = parent(agent.command);
         let between = parent(shell);
@@ -127,7 +132,7 @@ fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
 
         assert_eq!(agent.finish(), Some(7));
         until("the name is gone with the launcher", || {
-            (!named(&sandbox)).then_some(())
+            (!named(&machine)).then_some(())
         });
         drop(served);
     }
@@ -135,33 +140,33 @@ fn the_launcher_is_the_editor_that_an_old_agent_looks_for() {
 
 #[test]
 fn a_restart_of_the_companion_keeps_the_launchers_name() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let launched = Launched::start(&sandbox);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let launched = Launched::start(&machine);
     let name = format!(
         "gemini-ide-server-{}-{}.json",
         launched.child.id(),
-        served.port
+        served.port()
     );
-    let path = sandbox.tmp.join("gemini/ide").join(name);
+    let path = machine.temporary().join("gemini/ide").join(name);
     assert!(path.exists());
-    sandbox.run(&["restart"]).good();
-    until("it is back", || sandbox.status().is_object().then_some(()));
+    machine.run(&["restart"]).good();
+    until("it is back", || machine.served_by());
     assert!(path.exists(), "an agent that starts later must find it");
     launched.finish();
     until("the name is gone with the launcher", || {
         (!path.exists()).then_some(())
     });
-    let port = served.port;
+    let port = served.port();
     drop(served);
-    assert!(sandbox.files(port).is_empty());
+    assert!(machine.discovery_files(port).is_empty());
 }
 
 #[test]
 fn a_signal_to_the_launcher_ends_the_agent_too() {
     for signal in [Signal::TERM, Signal::HUP] {
-        let sandbox = Sandbox::new();
-        let mut launched = Launched::start(&sandbox);
+        let machine = machine();
+        let mut launched = Launched::start(&machine);
         let command = Pid::from_raw(launched.command).unwrap();
         kill_process(Pid::from_child(&launched.child), signal).unwrap();
         until("the launcher ends", || launched.child.try_wait().unwrap());
@@ -172,7 +177,7 @@ fn a_signal_to_the_launcher_ends_the_agent_too() {
         let survives = test_kill_process(command).is_ok();
         drop(launched.child.stdin.take());
         assert!(!survives, "{signal:?} left the agent running");
-        assert_eq!(sandbox.run(&["proposals"]).code, 3, "no companion is left");
+        assert_eq!(machine.run(&["proposals"]).code, 3, "no companion is left");
     }
 }
 

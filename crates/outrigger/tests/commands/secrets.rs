@@ -5,16 +5,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
+use testkit::{Machine, PlayedAgent};
 
-use crate::agent::Agent;
-use crate::sandbox::Sandbox;
+use crate::machine;
 
 #[test]
 fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
-    let sandbox = Sandbox::new();
-    let mut served = sandbox.serve(&["--log", "trace"]);
-    let mut agent = Agent::gemini(&sandbox, &served);
-    let path = sandbox.file("a.txt", "old");
+    let machine = machine();
+    let mut served = machine.start_companion(&["--log", "trace"]);
+    let mut agent = PlayedAgent::gemini(&machine, &served);
+    let path = machine.write("a.txt", "old");
     agent.open_diff(&path, "new");
     let mut printed = String::new();
     let commands: [&[&str]; 10] = [
@@ -30,7 +30,7 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
         &["restart"],
     ];
     for args in commands {
-        let done = sandbox.run(args);
+        let done = machine.run(args);
         assert_eq!(done.code, 0, "{args:?}: {done:?}");
         printed += &(done.stdout + &done.stderr);
     }
@@ -40,12 +40,12 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
     let arguments = fs::read(format!("/proc/{}/cmdline", served.pid())).unwrap();
     let environment = fs::read(format!("/proc/{}/environ", served.pid())).unwrap();
     printed += &String::from_utf8_lossy(&[arguments, environment].concat());
-    let secrets = secrets(&sandbox);
+    let secrets = secrets(&machine);
     assert!(
         secrets.len() >= 5,
         "each agent's, the commands' and the page's"
     );
-    assert!(secrets.contains(&sandbox.gemini_token(served.port)));
+    assert!(secrets.contains(&machine.gemini_token(served.port())));
     served.signal(rustix::process::Signal::TERM);
     served.ended();
     printed += &served.printed();
@@ -60,10 +60,10 @@ fn nothing_that_is_printed_or_visible_to_others_holds_a_token() {
 
 #[test]
 fn what_holds_a_token_is_for_its_user_only() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    Agent::qwen(&sandbox, &served).open_diff("/x", "private words");
-    let state = sandbox.home.join(".local/state/outrigger");
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    PlayedAgent::qwen(&machine, &served).open_diff("/x", "private words");
+    let state = machine.home().join(".local/state/outrigger");
     let mut seen = 0;
     each_file(&state, &mut |path| {
         let text = fs::read_to_string(path).unwrap();
@@ -80,9 +80,9 @@ fn what_holds_a_token_is_for_its_user_only() {
 
 #[test]
 fn an_agents_token_opens_no_door_but_its_own() {
-    let sandbox = Sandbox::new();
-    let served = sandbox.serve(&[]);
-    let agent = Agent::qwen(&sandbox, &served);
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let agent = PlayedAgent::qwen(&machine, &served);
     assert_eq!(agent.knock(), 200);
     for (method, path) in [
         ("GET", "/api/status"),
@@ -99,8 +99,8 @@ fn an_agents_token_opens_no_door_but_its_own() {
     ] {
         assert_eq!(agent.knock_at(method, path), 401, "{method} {path}");
     }
-    for secret in secrets(&sandbox) {
-        let owner = Agent::stranger(served.port, &secret);
+    for secret in secrets(&machine) {
+        let owner = PlayedAgent::stranger(served.port(), &secret);
         let status = owner.knock_at("GET", "/api/status");
         let mcp = owner.knock();
         assert!(
@@ -110,23 +110,26 @@ fn an_agents_token_opens_no_door_but_its_own() {
     }
 }
 
-/// Every secret of the companions in this sandbox.
-fn secrets(sandbox: &Sandbox) -> Vec<String> {
+/// Every secret of the companions on this machine.
+fn secrets(machine: &Machine) -> Vec<String> {
     let mut found = Vec::new();
-    each_file(&sandbox.home.join(".local/state/outrigger"), &mut |path| {
-        if path
-            .file_name()
-            .is_some_and(|name| name == "companion.json")
-        {
-            let record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-            for token in record["tokens"].as_array().unwrap() {
-                found.push(token[1].as_str().unwrap().to_owned());
+    each_file(
+        &machine.home().join(".local/state/outrigger"),
+        &mut |path| {
+            if path
+                .file_name()
+                .is_some_and(|name| name == "companion.json")
+            {
+                let record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+                for token in record["tokens"].as_array().unwrap() {
+                    found.push(token[1].as_str().unwrap().to_owned());
+                }
+                for key in ["secret", "page"] {
+                    found.push(record[key].as_str().unwrap().to_owned());
+                }
             }
-            for key in ["secret", "page"] {
-                found.push(record[key].as_str().unwrap().to_owned());
-            }
-        }
-    });
+        },
+    );
     found
 }
 

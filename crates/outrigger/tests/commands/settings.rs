@@ -1,32 +1,34 @@
 //! The configuration in force, and who may set what.
 
-use crate::agent::Agent;
-use crate::sandbox::{Sandbox, finish};
+use testkit::{Machine, PlayedAgent, finish};
 
-fn configured(sandbox: &Sandbox, text: &str) {
-    let folder = sandbox.home.join(".config/outrigger");
+use crate::{PROGRAM, machine};
+
+fn configured(machine: &Machine, text: &str) {
+    let folder = machine.home().join(".config/outrigger");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), text).unwrap();
 }
 
 #[test]
 fn every_value_says_where_it_comes_from() {
-    let sandbox = Sandbox::new();
+    let machine = Machine::with_workspace(PROGRAM, "project");
     configured(
-        &sandbox,
+        &machine,
         "port = 4711\nname = 'File'\nlog = 'debug'\nignore = ['*.a']\n",
     );
-    sandbox.file(
+    machine.write(
         ".outrigger.toml",
         "agents = ['qwen']\nignore = ['*.b']\nport = 1\ncommand = 'rm'\n",
     );
-    let mut command = sandbox.command(&["config", "--name", "Flag"]);
+    let mut command = machine.command(&["config", "--name", "Flag"]);
     command
         .env("OUTRIGGER_LOG", "trace")
         .env("OUTRIGGER_NAME", "Variable");
     command.env("OUTRIGGER_IGNORE", "*.c");
     let shown = finish(command, b"").good();
-    let shown = shown.replace(sandbox.work.parent().unwrap().to_str().unwrap(), "[world]");
+    let workspace = machine.workspace();
+    let shown = shown.replace(workspace.parent().unwrap().to_str().unwrap(), "[world]");
     insta::assert_snapshot!(shown, @r#"
     agents = ["qwen"]            [world]/project/.outrigger.toml
     port = 4711                  [world]/home/.config/outrigger/config.toml
@@ -47,18 +49,18 @@ fn every_value_says_where_it_comes_from() {
 
 #[test]
 fn what_is_set_is_in_force() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     configured(
-        &sandbox,
+        &machine,
         "agents = ['qwen']\nmax-body = 2000\nname = 'Configured'\n",
     );
-    let served = sandbox.serve(&[]);
-    let status = sandbox.status();
+    let served = machine.start_companion(&[]);
+    let status = machine.status();
     assert_eq!(status["editor"], "Configured");
-    let names = sandbox.files(served.port);
+    let names = machine.discovery_files(served.port());
     let gemini = |path: &&std::path::PathBuf| path.to_string_lossy().contains("gemini-ide-server");
     assert_eq!(names.iter().find(gemini), None, "switched off");
-    let mut agent = Agent::qwen(&sandbox, &served);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
     let arguments = serde_json::json!({ "filePath": "/x", "newContent": "x".repeat(3000) });
     let params = serde_json::json!({ "name": "openDiff", "arguments": arguments });
     let answer = agent.request("tools/call", params);
@@ -68,12 +70,12 @@ fn what_is_set_is_in_force() {
 
 #[test]
 fn an_agent_that_is_switched_off_is_not_let_in() {
-    let sandbox = Sandbox::new();
-    let all = sandbox.serve(&[]);
-    let token = sandbox.gemini_token(all.port);
-    let agent = Agent::connect(all.port, &token);
+    let machine = machine();
+    let all = machine.start_companion(&[]);
+    let token = machine.gemini_token(all.port());
+    let agent = PlayedAgent::connect(all.port(), &token);
     drop(all);
-    let _only = sandbox.serve(&["--agents", "qwen"]);
+    let _only = machine.start_companion(&["--agents", "qwen"]);
     assert_eq!(agent.knock(), 401);
 }
 
@@ -87,23 +89,23 @@ fn a_hostile_workspace_widens_nothing_and_stops_nothing() {
         "port = 1\nname = 'x'\nstate-dir = '/'\n",
     ];
     for text in hostile {
-        let sandbox = Sandbox::new();
-        sandbox.file(".outrigger.toml", text);
-        let served = sandbox.serve(&["--agents", "qwen"]);
-        let names = sandbox.files(served.port);
+        let machine = machine();
+        machine.write(".outrigger.toml", text);
+        let served = machine.start_companion(&["--agents", "qwen"]);
+        let names = machine.discovery_files(served.port());
         let gemini =
             |path: &&std::path::PathBuf| path.to_string_lossy().contains("gemini-ide-server");
         assert_eq!(names.iter().find(gemini), None, "{text}");
-        assert_eq!(sandbox.status()["editor"], "Outrigger", "{text}");
+        assert_eq!(machine.status()["editor"], "Outrigger", "{text}");
     }
 }
 
 #[test]
 fn an_ignore_file_that_says_nothing_shares_nothing() {
-    let sandbox = Sandbox::new();
-    std::fs::create_dir(sandbox.work.join(".outriggerignore")).unwrap();
-    sandbox.file("a.rs", "");
-    let _served = sandbox.serve(&[]);
-    let done = sandbox.run(&["focus", "a.rs"]);
+    let machine = machine();
+    std::fs::create_dir(machine.workspace().join(".outriggerignore")).unwrap();
+    machine.write("a.rs", "");
+    let _served = machine.start_companion(&[]);
+    let done = machine.run(&["focus", "a.rs"]);
     assert!(done.stderr.contains("agents are not told"), "{done:?}");
 }

@@ -2,34 +2,36 @@
 
 use std::process::Command;
 
-use crate::sandbox::{Sandbox, finish};
+use testkit::{Machine, finish};
+
+use crate::{PROGRAM, machine};
 
 /// A folder whose name a careless script would stumble over.
 const AWKWARD: &str = r#"it's $HOME `x` \\ "q" \"#;
 
 #[test]
 fn a_real_shell_takes_the_variables_as_they_are() {
-    let sandbox = Sandbox::with_project(AWKWARD);
-    let served = sandbox.serve(&[]);
-    let variables = sandbox.run(&["env", "--shell", "json"]).json();
+    let machine = Machine::with_workspace(PROGRAM, AWKWARD);
+    let served = machine.start_companion(&[]);
+    let variables = machine.run(&["env", "--shell", "json"]).json();
     let variables = variables.as_object().unwrap();
     assert_eq!(
         variables["QWEN_CODE_IDE_SERVER_PORT"],
-        served.port.to_string()
+        served.port().to_string()
     );
     assert_eq!(
         variables["GEMINI_CLI_IDE_SERVER_PORT"],
-        served.port.to_string()
+        served.port().to_string()
     );
     assert_eq!(
         variables["GEMINI_CLI_IDE_AUTH_TOKEN"],
-        sandbox.gemini_token(served.port)
+        machine.gemini_token(served.port())
     );
-    let work = sandbox.work.to_str().unwrap();
+    let work = machine.workspace().display().to_string();
     assert_eq!(variables["QWEN_CODE_IDE_WORKSPACE_PATH"], work);
     assert_eq!(variables["GEMINI_CLI_IDE_WORKSPACE_PATH"], work);
 
-    let script = sandbox.run(&["env"]).good();
+    let script = machine.run(&["env"]).good();
     for (name, value) in variables {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{script}printf %s \"${name}\"")]);
@@ -40,10 +42,10 @@ fn a_real_shell_takes_the_variables_as_they_are() {
 
 #[test]
 fn fish_gets_its_own_form() {
-    let sandbox = Sandbox::with_project(AWKWARD);
-    let _served = sandbox.serve(&[]);
-    let variables = sandbox.run(&["env", "--shell", "json"]).json();
-    let script = sandbox.run(&["env", "--shell", "fish"]).good();
+    let machine = Machine::with_workspace(PROGRAM, AWKWARD);
+    let _served = machine.start_companion(&[]);
+    let variables = machine.run(&["env", "--shell", "json"]).json();
+    let script = machine.run(&["env", "--shell", "fish"]).good();
     let lines: Vec<_> = script.lines().collect();
     assert_eq!(lines.len(), variables.as_object().unwrap().len());
     for line in lines {
@@ -77,9 +79,9 @@ fn as_fish_reads(word: &str) -> String {
 
 #[test]
 fn scripts_for_shells_and_the_manual_are_made_from_the_commands() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = sandbox.run(&["completions", shell]).good();
+        let script = machine.run(&["completions", shell]).good();
         for part in ["proposals", "content-from", "bridge"] {
             assert!(script.contains(part), "{shell} lacks {part}");
         }
@@ -88,7 +90,7 @@ fn scripts_for_shells_and_the_manual_are_made_from_the_commands() {
             "{shell} offers what is not for people"
         );
     }
-    let page = sandbox.run(&["man"]).good();
+    let page = machine.run(&["man"]).good();
     assert!(page.contains(".TH outrigger 1"), "{page}");
     for part in ["proposals", "focus", "accept"] {
         assert!(page.contains(part), "{part}");
@@ -98,7 +100,7 @@ fn scripts_for_shells_and_the_manual_are_made_from_the_commands() {
 
 #[test]
 fn help_shows_how_and_ends_well() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let commands = [
         "serve",
         "status",
@@ -114,17 +116,17 @@ fn help_shows_how_and_ends_well() {
         "stop",
         "config",
     ];
-    let all = sandbox.run(&["--help"]).good();
+    let all = machine.run(&["--help"]).good();
     assert!(
         all.contains("Examples:") && all.contains("Exit codes:"),
         "{all}"
     );
     for command in commands {
         assert!(all.contains(&format!("\n  {command} ")), "{command}");
-        let own = sandbox.run(&[command, "--help"]).good();
+        let own = machine.run(&[command, "--help"]).good();
         assert!(own.contains("Usage: outrigger"), "{command}");
     }
-    let version = sandbox.run(&["--version"]).good();
+    let version = machine.run(&["--version"]).good();
     assert_eq!(
         version,
         concat!("outrigger ", env!("CARGO_PKG_VERSION"), "\n")

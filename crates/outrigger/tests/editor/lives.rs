@@ -4,40 +4,39 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::uri;
+use testkit::{PlayedAgent, until, uri};
 
-use crate::agent::Agent;
-use crate::sandbox::{Sandbox, until};
+use crate::machine;
 use crate::stage::{Stage, files_gone, somebody, start};
 
 #[test]
 fn it_is_found_under_the_editors_own_name_and_process() {
-    let sandbox = Sandbox::new();
-    let stage = Stage::set(&sandbox, &[]);
-    let files = sandbox.files(stage.port);
+    let machine = machine();
+    let stage = Stage::set(&machine, &[]);
+    let files = machine.discovery_files(stage.port);
     assert!(!files.is_empty());
     for path in &files {
         let file: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         let info = json!({ "name": "my-editor", "displayName": "My Editor" });
         assert_eq!(file["ideInfo"], info, "{}", path.display());
         assert_eq!(file["ppid"], std::process::id());
-        assert_eq!(file["workspacePath"], sandbox.work.to_str().unwrap());
+        assert_eq!(file["workspacePath"], machine.workspace().to_str().unwrap());
     }
     let environment = &stage.ready["environment"];
     let port = stage.port.to_string();
     assert_eq!(environment["QWEN_CODE_IDE_SERVER_PORT"], port.as_str());
     assert_eq!(environment["GEMINI_CLI_IDE_SERVER_PORT"], port.as_str());
-    assert_eq!(sandbox.status()["editor"], "My Editor");
+    assert_eq!(machine.status()["editor"], "My Editor");
 }
 
 #[test]
 fn nothing_is_there_before_the_editor_says_hello() {
-    let sandbox = Sandbox::new();
-    let mut editor = start(&sandbox, &[]);
+    let machine = machine();
+    let mut editor = start(&machine, &[]);
     let early = editor.request("outrigger/status", Value::Null);
     assert_eq!(early["code"], -32002);
     let none = json!({ "companions": [] });
-    assert_eq!(sandbox.run(&["status", "--json"]).json(), none);
+    assert_eq!(machine.run(&["status", "--json"]).json(), none);
     editor.notify("exit", Value::Null);
     assert_eq!(editor.ended().code(), Some(1));
 }
@@ -51,11 +50,11 @@ fn every_way_out_takes_the_files_away() {
         ("stop", Some(1)),
         ("death", Some(1)),
     ] {
-        let sandbox = Sandbox::new();
+        let machine = machine();
         let mut process = somebody();
-        let mut stage = Stage::for_process(&sandbox, &[], process.id());
-        let mut agent = stage.qwen(&sandbox);
-        assert!(!sandbox.files(stage.port).is_empty());
+        let mut stage = Stage::for_process(&machine, &[], process.id());
+        let mut agent = stage.qwen(&machine);
+        assert!(!machine.discovery_files(stage.port).is_empty());
         match way {
             "goodbye" => {
                 stage.editor.request("shutdown", Value::Null);
@@ -63,16 +62,16 @@ fn every_way_out_takes_the_files_away() {
             }
             "exit" => stage.editor.notify("exit", Value::Null),
             "silence" => stage.editor.hang_up(),
-            "stop" => drop(sandbox.run(&["stop"]).good()),
+            "stop" => drop(machine.run(&["stop"]).good()),
             // The editor is killed, but whoever holds the other end of the pipe is not.
             _ => process.kill().unwrap(),
         }
         assert_eq!(stage.editor.ended().code(), code, "{way}");
-        assert!(sandbox.files(stage.port).is_empty(), "{way}");
+        assert!(machine.discovery_files(stage.port).is_empty(), "{way}");
         // The agent's stream has a clean end.
         agent.hear_out();
         let none = json!({ "companions": [] });
-        assert_eq!(sandbox.run(&["status", "--json"]).json(), none, "{way}");
+        assert_eq!(machine.run(&["status", "--json"]).json(), none, "{way}");
         let _ = process.kill();
         process.wait().unwrap();
     }
@@ -80,8 +79,8 @@ fn every_way_out_takes_the_files_away() {
 
 #[test]
 fn a_goodbye_in_one_breath_is_answered() {
-    let sandbox = Sandbox::new();
-    let mut stage = Stage::set(&sandbox, &[]);
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
     let mut breath = Vec::new();
     for message in [
         json!({ "jsonrpc": "2.0", "id": 77, "method": "shutdown" }),
@@ -97,41 +96,44 @@ fn a_goodbye_in_one_breath_is_answered() {
         .take("the answer", |message| message["id"] == 77);
     assert_eq!(answer["result"], Value::Null);
     assert_eq!(stage.editor.ended().code(), Some(0));
-    files_gone(&sandbox, stage.port);
+    files_gone(&machine, stage.port);
 }
 
 #[test]
 fn an_editor_of_another_machine_is_not_waited_for() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     // A process id that exists only where the editor runs.
-    let mut stage = Stage::for_process(&sandbox, &[], 0x3fff_ffff);
-    stage.qwen(&sandbox).hear();
+    let mut stage = Stage::for_process(&machine, &[], 0x3fff_ffff);
+    stage.qwen(&machine).hear();
     stage.editor.hang_up();
     stage.editor.ended();
-    files_gone(&sandbox, stage.port);
+    files_gone(&machine, stage.port);
 }
 
 #[test]
 fn other_folders_change_what_agents_find() {
-    let sandbox = Sandbox::new();
-    let second = sandbox.tmp.join("second");
+    let machine = machine();
+    let second = machine.temporary().join("second");
     fs::create_dir(&second).unwrap();
-    let mut stage = Stage::set(&sandbox, &[]);
+    let mut stage = Stage::set(&machine, &[]);
     let folder = |path: &Path| json!({ "uri": uri(path), "name": "x" });
     let found = |expected: &str| {
-        let lock = sandbox.home.join(format!(".qwen/ide/{}.lock", stage.port));
+        let lock = machine
+            .home()
+            .join(format!(".qwen/ide/{}.lock", stage.port));
         until("the folders in the discovery file", || {
             let file: Value = serde_json::from_slice(&fs::read(&lock).ok()?).ok()?;
             (file["workspacePath"] == expected).then_some(())
         });
     };
-    let (one, two) = (sandbox.work.to_str().unwrap(), second.to_str().unwrap());
+    let first = machine.workspace();
+    let (one, two) = (first.to_str().unwrap(), second.to_str().unwrap());
     let event = json!({ "event": { "added": [folder(&second)], "removed": [] } });
     stage
         .editor
         .notify("workspace/didChangeWorkspaceFolders", event);
     found(&format!("{one}:{two}"));
-    let event = json!({ "event": { "added": [], "removed": [folder(&sandbox.work)] } });
+    let event = json!({ "event": { "added": [], "removed": [folder(&first)] } });
     stage
         .editor
         .notify("workspace/didChangeWorkspaceFolders", event);
@@ -140,13 +142,13 @@ fn other_folders_change_what_agents_find() {
 
 #[test]
 fn only_the_agents_of_the_editors_settings_are_let_in() {
-    let sandbox = Sandbox::new();
-    let mut editor = start(&sandbox, &[]);
+    let machine = machine();
+    let mut editor = start(&machine, &[]);
     let answer = editor.request(
         "initialize",
         json!({
             "processId": std::process::id(),
-            "workspaceFolders": [{ "uri": uri(&sandbox.work), "name": "w" }],
+            "workspaceFolders": [{ "uri": uri(&machine.workspace()), "name": "w" }],
             "capabilities": { "experimental": { "outrigger": true } },
             "initializationOptions": { "agents": ["gemini"], "ignore": ["*.log"], "trusted": true },
         }),
@@ -159,25 +161,30 @@ fn only_the_agents_of_the_editors_settings_are_let_in() {
         .unwrap()
         .try_into()
         .unwrap();
-    assert!(!sandbox.home.join(format!(".qwen/ide/{port}.lock")).exists());
-    let mut agent = Agent::connect(port, &sandbox.gemini_token(port));
+    assert!(
+        !machine
+            .home()
+            .join(format!(".qwen/ide/{port}.lock"))
+            .exists()
+    );
+    let mut agent = PlayedAgent::connect(port, &machine.gemini_token(port));
     for name in ["a.log", "a.txt"] {
-        let path = sandbox.file(name, "");
+        let path = machine.write(name, "");
         editor.open(Path::new(&path), "");
         editor.focus(Path::new(&path));
     }
-    let heard = agent.hear_until_active(sandbox.work.join("a.txt").to_str().unwrap());
+    let heard = agent.hear_until_active(machine.workspace().join("a.txt").to_str().unwrap());
     assert!(!heard.contains("a.log"), "{heard}");
     assert!(heard.contains(r#""isTrusted":true"#), "{heard}");
 }
 
 #[test]
 fn two_editors_in_one_folder_do_not_fight() {
-    let sandbox = Sandbox::new();
-    let (mut one, mut two) = (Stage::set(&sandbox, &[]), Stage::set(&sandbox, &[]));
+    let machine = machine();
+    let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::set(&machine, &[]));
     assert_ne!(one.port, two.port);
-    let path = sandbox.file("a.txt", "old\n");
-    let (mut first, mut second) = (one.qwen(&sandbox), two.qwen(&sandbox));
+    let path = machine.write("a.txt", "old\n");
+    let (mut first, mut second) = (one.qwen(&machine), two.qwen(&machine));
     first.open_diff(&path, "one\n");
     second.open_diff(&path, "two\n");
     for (stage, agent, text) in [
@@ -189,7 +196,7 @@ fn two_editors_in_one_folder_do_not_fight() {
         stage.editor.decide(&proposal, json!({ "accepted": true }));
         assert_eq!(agent.hear_verdict()["params"]["content"], text);
     }
-    let files = sandbox.files(one.port);
+    let files = machine.discovery_files(one.port);
     assert!(two.editor.quit().success());
-    assert_eq!(sandbox.files(one.port), files);
+    assert_eq!(machine.discovery_files(one.port), files);
 }

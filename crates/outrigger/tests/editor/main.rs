@@ -10,14 +10,15 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
-#[path = "../commands/agent.rs"]
-#[allow(dead_code, reason = "written for the commands, which need more of it")]
-mod agent;
 mod lives;
 mod noise;
-#[path = "../commands/sandbox.rs"]
-#[allow(dead_code, reason = "written for the commands, which need more of it")]
-mod sandbox;
 mod stage;
 mod takeovers;
 mod traces;
+
+use testkit::Machine;
+
+/// A machine of a test's own.
+fn machine() -> Machine {
+    Machine::new(env!("CARGO_BIN_EXE_outrigger"))
+}

@@ -4,17 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::ScriptedEditor;
+use testkit::{Machine, PlayedAgent, ScriptedEditor};
 
-use crate::agent::Agent;
-use crate::sandbox::Sandbox;
+use crate::machine;
 use crate::stage::{Stage, files_gone};
 
 /// A stage with a pending proposal, whose agent listens.
-fn with_proposal(sandbox: &Sandbox) -> (Stage, Agent, Value) {
-    let mut stage = Stage::set(sandbox, &[]);
-    let path = sandbox.file("a.txt", "old\n");
-    let mut agent = stage.qwen(sandbox);
+fn with_proposal(machine: &Machine) -> (Stage, PlayedAgent, Value) {
+    let mut stage = Stage::set(machine, &[]);
+    let path = machine.write("a.txt", "old\n");
+    let mut agent = stage.qwen(machine);
     agent.open_diff(&path, "new\n");
     let proposal = stage.editor.show_proposal();
     (stage, agent, proposal)
@@ -67,8 +66,8 @@ fn noise_on_the_pipe_is_survived() {
         ("a length that is too small", framed(ping.len() - 3, ping)),
         ("a long line", [&b"x".repeat(100_000)[..], b"\n"].concat()),
     ];
-    let sandbox = Sandbox::new();
-    let (mut stage, mut agent, proposal) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, mut agent, proposal) = with_proposal(&machine);
     for (what, bytes) in noise {
         stage.editor.say_bytes(&bytes);
         still_talks(&mut stage.editor, what);
@@ -81,8 +80,8 @@ fn noise_on_the_pipe_is_survived() {
 /// A length that is too large swallows what follows; after that the conversation goes on.
 #[test]
 fn a_length_that_is_too_large_costs_the_next_message_only() {
-    let sandbox = Sandbox::new();
-    let (mut stage, _agent, _) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, _agent, _) = with_proposal(&machine);
     let ping = r#"{"jsonrpc":"2.0","method":"$/ping"}"#;
     stage.editor.say_bytes(&framed(ping.len() + 20, ping));
     stage
@@ -97,12 +96,12 @@ fn a_length_that_is_too_large_costs_the_next_message_only() {
 
 #[test]
 fn nothing_but_noise_ends_the_conversation_and_keeps_the_proposal() {
-    let sandbox = Sandbox::new();
-    let (mut stage, mut agent, _) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, mut agent, _) = with_proposal(&machine);
     stage.editor.say_bytes(&b"noise\n".repeat(1 << 18));
     assert_eq!(stage.editor.ended().code(), Some(1));
-    files_gone(&sandbox, stage.port);
-    let mut again = Stage::set(&sandbox, &[]);
+    files_gone(&machine, stage.port);
+    let mut again = Stage::set(&machine, &[]);
     let proposal = again.editor.show_proposal();
     agent.listen();
     again.editor.decide(&proposal, json!({ "accepted": true }));
@@ -116,13 +115,13 @@ fn an_editor_that_dies_in_the_middle_of_a_message_keeps_its_proposals() {
         "Content-Length: 1000\r\n\r\n",
         "Content-Len",
     ] {
-        let sandbox = Sandbox::new();
-        let (mut stage, mut agent, _) = with_proposal(&sandbox);
+        let machine = machine();
+        let (mut stage, mut agent, _) = with_proposal(&machine);
         stage.editor.say_bytes(half.as_bytes());
         stage.editor.hang_up();
         assert_eq!(stage.editor.ended().code(), Some(1), "{half:?}");
-        files_gone(&sandbox, stage.port);
-        let mut again = Stage::set(&sandbox, &[]);
+        files_gone(&machine, stage.port);
+        let mut again = Stage::set(&machine, &[]);
         let proposal = again.editor.show_proposal();
         agent.listen();
         again.editor.decide(&proposal, json!({ "accepted": false }));
@@ -148,11 +147,11 @@ fn peak(pid: u32) -> usize {
 #[test]
 fn a_document_of_100_megabytes_costs_a_few_copies_of_it() {
     const SIZE: usize = 100 << 20;
-    let sandbox = Sandbox::new();
-    let (mut stage, mut agent, proposal) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, mut agent, proposal) = with_proposal(&machine);
     let line = "a line of a very large document, with an umlaut: ä\n";
     let text = line.repeat(SIZE / line.len());
-    let path = sandbox.file("large.txt", "");
+    let path = machine.write("large.txt", "");
     let before = peak(stage.editor.pid());
     stage.editor.open(Path::new(&path), &text);
     still_talks(&mut stage.editor, "a large document");
@@ -176,8 +175,8 @@ fn a_document_of_100_megabytes_costs_a_few_copies_of_it() {
 #[test]
 fn a_message_that_is_too_large_is_skipped() {
     const SIZE: usize = 600 << 20;
-    let sandbox = Sandbox::new();
-    let (mut stage, _agent, _) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, _agent, _) = with_proposal(&machine);
     let before = peak(stage.editor.pid());
     stage
         .editor
@@ -199,13 +198,13 @@ fn a_message_that_is_too_large_is_skipped() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_promise_of_much_takes_no_memory() {
-    let sandbox = Sandbox::new();
-    let mut stage = Stage::set(&sandbox, &[]);
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
     let before = peak(stage.editor.pid());
     stage
         .editor
         .say_bytes(b"Content-Length: 500000000\r\n\r\n{");
-    stage.qwen(&sandbox).hear();
+    stage.qwen(&machine).hear();
     let taken = peak(stage.editor.pid()) - before;
     assert!(taken < 32 << 20, "{} MiB", taken >> 20);
     stage.editor.hang_up();
@@ -214,24 +213,24 @@ fn a_promise_of_much_takes_no_memory() {
 
 #[test]
 fn an_editor_that_does_not_read_holds_up_nobody_else() {
-    let sandbox = Sandbox::new();
-    let (mut stage, mut agent, proposal) = with_proposal(&sandbox);
+    let machine = machine();
+    let (mut stage, mut agent, proposal) = with_proposal(&machine);
     stage.editor.stop_listening();
     // Far more than the pipe can hold.
-    let path = sandbox.file("large.txt", "");
+    let path = machine.write("large.txt", "");
     agent.open_diff(&path, &"text\n".repeat(50_000));
     for id in 0..10 {
         let ask = json!({ "jsonrpc": "2.0", "id": id, "method": "outrigger/proposal/list" });
         stage.editor.say(&ask);
     }
-    let accepted = sandbox.run(&["accept", &proposal["id"].to_string()]);
+    let accepted = machine.run(&["accept", &proposal["id"].to_string()]);
     accepted.good();
     assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
-    let path = sandbox.file("b.txt", "old\n");
+    let path = machine.write("b.txt", "old\n");
     agent.open_diff(&path, "second\n");
-    sandbox.run(&["reject", "3"]).good();
+    machine.run(&["reject", "3"]).good();
     assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
     stage.editor.hang_up();
     stage.editor.ended();
-    files_gone(&sandbox, stage.port);
+    files_gone(&machine, stage.port);
 }

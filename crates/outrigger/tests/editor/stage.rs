@@ -1,12 +1,9 @@
-//! An editor in a sandbox of the test's own.
+//! An editor on a machine of the test's own.
 
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use testkit::ScriptedEditor;
-
-use crate::agent::Agent;
-use crate::sandbox::{Sandbox, until};
+use testkit::{Machine, PlayedAgent, ScriptedEditor, until};
 
 /// An editor with a plugin that has started the program and is ready.
 pub(crate) struct Stage {
@@ -18,13 +15,13 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// The editor's process is the test's own.
-    pub(crate) fn set(sandbox: &Sandbox, args: &[&str]) -> Stage {
-        Stage::for_process(sandbox, args, std::process::id())
+    pub(crate) fn set(machine: &Machine, args: &[&str]) -> Stage {
+        Stage::for_process(machine, args, std::process::id())
     }
 
-    pub(crate) fn for_process(sandbox: &Sandbox, args: &[&str], process: u32) -> Stage {
-        let mut editor = start(sandbox, args);
-        let ready = editor.begin("My Editor", &sandbox.work, process);
+    pub(crate) fn for_process(machine: &Machine, args: &[&str], process: u32) -> Stage {
+        let mut editor = start(machine, args);
+        let ready = editor.begin("My Editor", &machine.workspace(), process);
         let port = ready["port"].as_u64().unwrap().try_into().unwrap();
         Stage {
             editor,
@@ -34,14 +31,14 @@ impl Stage {
     }
 
     /// Qwen Code, connected and listening.
-    pub(crate) fn qwen(&self, sandbox: &Sandbox) -> Agent {
-        Agent::connect(self.port, &sandbox.qwen_token(self.port))
+    pub(crate) fn qwen(&self, machine: &Machine) -> PlayedAgent {
+        PlayedAgent::connect(self.port, &machine.qwen_token(self.port))
     }
 }
 
 /// The program at the end of a pipe, which has not been told anything yet.
-pub(crate) fn start(sandbox: &Sandbox, args: &[&str]) -> ScriptedEditor {
-    ScriptedEditor::start(sandbox.command(&[&["lsp"], args].concat()))
+pub(crate) fn start(machine: &Machine, args: &[&str]) -> ScriptedEditor {
+    ScriptedEditor::start(machine.command(&[&["lsp"], args].concat()))
 }
 
 /// A process that stands for an editor.
@@ -55,8 +52,8 @@ pub(crate) fn somebody() -> Child {
 
 /// Waits until no discovery file of a port is left.
 #[track_caller]
-pub(crate) fn files_gone(sandbox: &Sandbox, port: u16) {
+pub(crate) fn files_gone(machine: &Machine, port: u16) {
     until("the discovery files are gone", || {
-        sandbox.files(port).is_empty().then_some(())
+        machine.discovery_files(port).is_empty().then_some(())
     });
 }

@@ -3,24 +3,25 @@
 use std::path::Path;
 
 use serde_json::json;
+use testkit::PlayedAgent;
 
-use crate::sandbox::Sandbox;
+use crate::machine;
 use crate::stage::Stage;
 
 #[test]
 fn a_crash_costs_nothing() {
-    let sandbox = Sandbox::new();
-    let mut stage = Stage::set(&sandbox, &[]);
-    let path = sandbox.file("a.txt", "one\ntwo\n");
-    let mut agent = stage.qwen(&sandbox);
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
+    let path = machine.write("a.txt", "one\ntwo\n");
+    let mut agent = stage.qwen(&machine);
     agent.open_diff(&path, "ONE\ntwo\n");
     let before = stage.editor.show_proposal();
-    let token = sandbox.qwen_token(stage.port);
+    let token = machine.qwen_token(stage.port);
     stage.editor.crash();
 
-    let mut again = Stage::set(&sandbox, &[]);
+    let mut again = Stage::set(&machine, &[]);
     assert_eq!(again.port, stage.port);
-    assert_eq!(sandbox.qwen_token(again.port), token);
+    assert_eq!(machine.qwen_token(again.port), token);
     assert_eq!(again.ready["environment"], stage.ready["environment"]);
     let after = again.editor.show_proposal();
     assert_eq!(after, before);
@@ -43,10 +44,10 @@ fn a_crash_costs_nothing() {
 
 #[test]
 fn a_verdict_that_was_not_heard_survives_the_crash() {
-    let sandbox = Sandbox::new();
-    let mut stage = Stage::set(&sandbox, &[]);
-    let path = sandbox.file("a.txt", "old\n");
-    let mut agent = stage.qwen(&sandbox);
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
+    let path = machine.write("a.txt", "old\n");
+    let mut agent = stage.qwen(&machine);
     agent.open_diff(&path, "new\n");
     let proposal = stage.editor.show_proposal();
     agent.hang_up();
@@ -55,29 +56,29 @@ fn a_verdict_that_was_not_heard_survives_the_crash() {
         .decide(&proposal, json!({ "accepted": true, "text": "mine\n" }));
     assert!(decided.get("delivered").is_some(), "{decided}");
     stage.editor.crash();
-    let _again = Stage::set(&sandbox, &[]);
+    let _again = Stage::set(&machine, &[]);
     agent.listen();
     assert_eq!(agent.hear_verdict()["params"]["content"], "mine\n");
 }
 
 #[test]
 fn a_sheet_is_laid_again() {
-    let sandbox = Sandbox::new();
+    let machine = machine();
     let stock = json!({ "window": { "showDocument": { "support": true } } });
-    let mut editor = crate::stage::start(&sandbox, &[]);
-    editor.initialize("Kate", &sandbox.work, std::process::id(), &stock);
-    let port = sandbox.status()["port"]
+    let mut editor = crate::stage::start(&machine, &[]);
+    editor.initialize("Kate", &machine.workspace(), std::process::id(), &stock);
+    let port = machine.status()["port"]
         .as_u64()
         .unwrap()
         .try_into()
         .unwrap();
-    let mut agent = crate::agent::Agent::connect(port, &sandbox.qwen_token(port));
-    let path = sandbox.file("a.txt", "old\n");
+    let mut agent = PlayedAgent::connect(port, &machine.qwen_token(port));
+    let path = machine.write("a.txt", "old\n");
     agent.open_diff(&path, "new\n");
     let first = editor.hear("window/showDocument")["params"]["uri"].clone();
     editor.crash();
-    let mut editor = crate::stage::start(&sandbox, &[]);
-    editor.initialize("Kate", &sandbox.work, std::process::id(), &stock);
+    let mut editor = crate::stage::start(&machine, &[]);
+    editor.initialize("Kate", &machine.workspace(), std::process::id(), &stock);
     let again = editor.hear("window/showDocument")["params"]["uri"].clone();
     assert_eq!(again, first);
     let sheet = again
@@ -86,7 +87,10 @@ fn a_sheet_is_laid_again() {
         .strip_prefix("file://")
         .unwrap()
         .to_owned();
-    assert!(!Path::new(&sheet).starts_with(&sandbox.work), "{sheet}");
+    assert!(
+        !Path::new(&sheet).starts_with(machine.workspace()),
+        "{sheet}"
+    );
     assert_eq!(std::fs::read_to_string(&sheet).unwrap(), "new\n");
     std::fs::write(&sheet, "mine\n").unwrap();
     agent.listen();

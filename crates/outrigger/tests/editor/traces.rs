@@ -5,20 +5,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use testkit::{Machine, until};
 
-use crate::sandbox::{Sandbox, until};
+use crate::machine;
 use crate::stage::{Stage, start};
 
 /// Records a conversation with a proposal; the trace and the tokens of the run.
-fn recorded(sandbox: &Sandbox) -> (String, Vec<String>) {
-    let file = sandbox.tmp.join("trace.jsonl");
-    let mut stage = Stage::set(sandbox, &["--record", file.to_str().unwrap()]);
-    let path = sandbox.file("a.txt", "old\n");
+fn recorded(machine: &Machine) -> (String, Vec<String>) {
+    let file = machine.temporary().join("trace.jsonl");
+    let mut stage = Stage::set(machine, &["--record", file.to_str().unwrap()]);
+    let path = machine.write("a.txt", "old\n");
     stage.editor.open(Path::new(&path), "unsaved\n");
     stage.editor.focus(Path::new(&path));
     let hover = json!({ "textDocument": { "uri": testkit::uri(Path::new(&path)) }, "position": { "line": 0, "character": 0 } });
     stage.editor.request("textDocument/hover", hover);
-    let mut agent = stage.qwen(sandbox);
+    let mut agent = stage.qwen(machine);
     agent.open_diff(&path, "new\n");
     let proposal = stage.editor.show_proposal();
     stage.editor.decide(&proposal, json!({ "accepted": true }));
@@ -26,8 +27,8 @@ fn recorded(sandbox: &Sandbox) -> (String, Vec<String>) {
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "it holds the person's texts");
     let tokens = vec![
-        sandbox.qwen_token(stage.port),
-        sandbox.gemini_token(stage.port),
+        machine.qwen_token(stage.port),
+        machine.gemini_token(stage.port),
     ];
     assert!(stage.editor.quit().success());
     (fs::read_to_string(file).unwrap(), tokens)
@@ -35,8 +36,8 @@ fn recorded(sandbox: &Sandbox) -> (String, Vec<String>) {
 
 #[test]
 fn a_trace_has_every_message_and_no_token() {
-    let sandbox = Sandbox::new();
-    let (trace, tokens) = recorded(&sandbox);
+    let machine = machine();
+    let (trace, tokens) = recorded(&machine);
     for token in tokens {
         assert!(!trace.contains(&token));
     }
@@ -72,31 +73,31 @@ fn a_trace_has_every_message_and_no_token() {
 
 #[test]
 fn a_trace_can_be_said_again() {
-    let sandbox = Sandbox::new();
-    let (trace, _) = recorded(&sandbox);
+    let machine = machine();
+    let (trace, _) = recorded(&machine);
     // Up to the proposal, which only an agent can bring about.
     let lines: Vec<_> = trace
         .lines()
         .take_while(|line| !line.contains("outrigger/proposal/open"))
         .collect();
-    let mut editor = start(&sandbox, &[]);
+    let mut editor = start(&machine, &[]);
     for (then, now) in editor.replay(&lines.join("\n")) {
         assert_eq!((&then["method"], &then["id"]), (&now["method"], &now["id"]));
         if then["method"] != "outrigger/ready" {
             assert_eq!(then, now);
         }
     }
-    let path = sandbox.work.join("a.txt");
+    let path = machine.workspace().join("a.txt");
     until("the file is in front again", || {
-        let front = &sandbox.status()["files"][0];
+        let front = &machine.status()["files"][0];
         (front["path"] == path.to_str().unwrap() && front["active"] == true).then_some(())
     });
 }
 
 #[test]
 fn a_trace_that_cannot_be_written_is_an_error_at_once() {
-    let sandbox = Sandbox::new();
-    let done = sandbox.run(&["lsp", "--record", "/no/such/folder/trace"]);
+    let machine = machine();
+    let done = machine.run(&["lsp", "--record", "/no/such/folder/trace"]);
     assert_ne!(done.code, 0);
     assert!(done.stderr.contains("/no/such/folder/trace"), "{done:?}");
 }

@@ -34,8 +34,7 @@ impl Desk {
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.house.command();
-        command.arg("daemon").args(words);
+        let mut command = self.house.command(&[&["daemon"], words].concat());
         command.envs(self.environment());
         command
     }

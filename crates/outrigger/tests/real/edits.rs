@@ -79,8 +79,7 @@ fn accept_some_hunks(house: &Household, terminal: &mut Terminal, agent: Agent) {
     let mark = story::two_changes(house, terminal);
     let proposal = house.wait_for_proposal(terminal, agent, "poem.txt");
     assert_eq!(proposal.hunks, 2, "{proposal:?}");
-    let shown = house.outrigger(["show", &proposal.id.to_string()], "");
-    let shown = String::from_utf8(shown).unwrap();
+    let shown = house.run(&["show", &proposal.id.to_string()]).good();
     for line in ["-third", "+THIRD", "-seventeenth", "+SEVENTEENTH"] {
         assert!(shown.lines().any(|it| it == line), "no {line} in {shown}");
     }

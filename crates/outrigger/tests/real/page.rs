@@ -111,6 +111,5 @@ impl<'a> Page<'a> {
 /// A fresh link to the page.
 #[track_caller]
 pub(crate) fn link(house: &Household) -> String {
-    let link = house.outrigger(["url"], "");
-    String::from_utf8(link).unwrap().trim_end().to_owned()
+    house.run(&["url"]).good().trim_end().to_owned()
 }

@@ -57,7 +57,7 @@ fn planned_restart(agent: Agent) {
     let upgrade = folder.path().join("upgrade");
     fs::copy(PROGRAM, &upgrade).unwrap();
     fs::rename(&upgrade, &program).unwrap();
-    house.outrigger(["restart"], "");
+    house.run(&["restart"]).good();
     let file = |path: &Path| fs::metadata(path).ok().map(|it| it.ino());
     wait_for(
         "the upgraded program",

@@ -185,9 +185,7 @@ fn a_client_like_helix_accepts_one_hunk_for_gemini() {
         return;
     };
     let house = prepare(&clients);
-    let mut command = house.command();
-    command.arg("lsp");
-    let mut helix = ScriptedEditor::start(command);
+    let mut helix = ScriptedEditor::start(house.command(&["lsp"]));
     let capabilities = json!({
         "general": { "positionEncodings": ["utf-8", "utf-32", "utf-16"] },
         "window": { "showDocument": { "support": true } },
@@ -250,9 +248,7 @@ fn a_client_like_zed_rejects_for_qwen() {
         return;
     };
     let house = prepare(&clients);
-    let mut command = house.command();
-    command.arg("lsp");
-    let mut zed = ScriptedEditor::start(command);
+    let mut zed = ScriptedEditor::start(house.command(&["lsp"]));
     let capabilities = json!({
         "general": { "positionEncodings": ["utf-16"] },
         "workspace": { "applyEdit": true },

@@ -1,15 +1,17 @@
 //! The generate-content format, which Gemini CLI speaks to its model.
 
+use axum::body::Body;
+use axum::http::Response;
 use serde_json::{Value, json};
 
-use super::{Answer, Conversation};
+use super::{Answer, Conversation, refused, streamed, whole};
 
-/// The content type and body for one `generateContent` or `streamGenerateContent` request.
+/// What answers one `generateContent` or `streamGenerateContent` request.
 pub(super) fn respond(
     body: &Value,
     stream: bool,
     answer: impl FnOnce(&Conversation) -> Answer,
-) -> (&'static str, String) {
+) -> Response<Body> {
     // A request for JSON is a side job of the agent; this one object satisfies all of them.
     let wants_json = body["generationConfig"]["responseMimeType"] == "application/json";
     let answer = if wants_json {
@@ -28,6 +30,7 @@ pub(super) fn respond(
         Answer::Text(text) => vec![json!({"text": text})],
         // Nobody watches this agent speak, so it says what there is.
         Answer::Speech(heard) => vec![json!({"text": heard.so_far()})],
+        Answer::Refusal => return refused(),
         Answer::Calls(calls) => {
             let turn = body["contents"].as_array().map_or(0, Vec::len);
             calls
@@ -41,7 +44,7 @@ pub(super) fn respond(
                 .collect()
         }
     };
-    let whole = json!({
+    let content = json!({
         "candidates": [{
             "index": 0,
             "content": {"role": "model", "parts": parts},
@@ -55,9 +58,9 @@ pub(super) fn respond(
         "modelVersion": "fake",
     });
     if stream {
-        ("text/event-stream", format!("data: {whole}\r\n\r\n"))
+        streamed(format!("data: {content}\r\n\r\n"))
     } else {
-        ("application/json", whole.to_string())
+        whole(&content)
     }
 }
 

@@ -3,17 +3,18 @@
 use std::convert::Infallible;
 
 use axum::body::{Body, Bytes};
+use axum::http::Response;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::speech::{Heard, Piece};
-use super::{Answer, Call, Conversation};
+use super::{Answer, Call, Conversation, refused, streamed, whole};
 
-/// The content type and body for one `chat/completions` request.
+/// What answers one `chat/completions` request.
 pub(super) fn respond(
     body: &Value,
     answer: impl FnOnce(&Conversation) -> Answer,
-) -> (&'static str, Body) {
+) -> Response<Body> {
     // A request without tools is a side job of the agent (a title, a suggestion).
     let has_tools = body["tools"].as_array().is_some_and(|it| !it.is_empty());
     let answer = if has_tools {
@@ -24,20 +25,17 @@ pub(super) fn respond(
     let is_streamed = body["stream"] == true;
     let envelope = Envelope(body["model"].clone());
     let (message, reason) = match answer {
-        Answer::Speech(heard) if is_streamed => {
-            return ("text/event-stream", speak(heard, envelope));
-        }
+        Answer::Refusal => return refused(),
+        Answer::Speech(heard) if is_streamed => return streamed(speak(heard, envelope)),
         Answer::Speech(heard) => (said(&heard.so_far()), "stop"),
         Answer::Text(text) => (said(&text), "stop"),
         Answer::Calls(calls) => (called(&calls, body), "tool_calls"),
     };
     if is_streamed {
-        let text = envelope.piece(&message) + &envelope.end(reason);
-        ("text/event-stream", text.into())
+        streamed(envelope.piece(&message) + &envelope.end(reason))
     } else {
         let choices = json!([{"index": 0, "message": message, "finish_reason": reason}]);
-        let whole = envelope.around("chat.completion", &choices);
-        ("application/json", whole.to_string().into())
+        whole(&envelope.around("chat.completion", &choices))
     }
 }
 

@@ -27,17 +27,23 @@ pub(super) fn begin() -> (Speech, Heard) {
 
 impl Speech {
     /// Thinks aloud.
-    pub fn think(&self, text: &str) {
-        self.add(Piece::Thought(text.into()));
+    pub fn think(&self, text: &str) -> &Self {
+        self.add(Piece::Thought(text.into()))
     }
 
     /// Says the next piece.
-    pub fn say(&self, text: &str) {
-        self.add(Piece::Text(text.into()));
+    pub fn say(&self, text: &str) -> &Self {
+        self.add(Piece::Text(text.into()))
     }
 
-    fn add(&self, piece: Piece) {
+    /// Says these pieces, one after the other.
+    pub fn say_all(&self, texts: &[String]) -> &Self {
+        texts.iter().fold(self, |speech, text| speech.say(text))
+    }
+
+    fn add(&self, piece: Piece) -> &Self {
         self.0.send_modify(|pieces| pieces.push(piece));
+        self
     }
 }
 

@@ -77,7 +77,7 @@ fn an_edit_in_the_review(scene: &Scene) {
     let accept = format!("/api/proposals/{proposal}/accept");
     let refused = scene.refused(&accept, &json!({ "content": "mine\n" }));
     assert!(refused.contains("cannot take an edited text"), "{refused}");
-    scene.house.outrigger(["accept", &proposal.to_string()], "");
+    scene.house.run(&["accept", &proposal.to_string()]).good();
     scene.wait_until_done(mark);
     let written = scene.house.read("made.txt").unwrap();
     assert_eq!(written, b"made by the daemon\n");
@@ -245,7 +245,7 @@ fn a_daemon_of_our_own_lives_and_ends_with_us() {
     assert_eq!(texts(&scene.snapshot(), "me"), ["BEFORE-PLEASE"]);
 
     // Nor one that restarts, which starts it again as well.
-    scene.house.outrigger(["restart"], "");
+    scene.house.run(&["restart"]).good();
     scene.wait_until("the conversation", |snapshot| {
         let live = snapshot["status"]["connection"]["state"] == "live";
         (live && snapshot["status"]["managed"] == true).then_some(())
@@ -254,7 +254,7 @@ fn a_daemon_of_our_own_lives_and_ends_with_us() {
     scene.wait_until_done(mark);
 
     // After a proper end nothing is left, and nothing is started unasked.
-    scene.house.outrigger(["stop"], "");
+    scene.house.run(&["stop"]).good();
     wait_for(
         "the end of everything",
         || processes_for(&workspace).is_empty().then_some(()),

@@ -166,9 +166,8 @@ pub(super) fn page(house: &Household) -> Client {
 
 /// An editor that has not begun, in whose process the companion holds the conversation.
 pub(super) fn editor(house: &Household, daemon: &Daemon) -> ScriptedEditor {
-    let mut command = house.command();
+    let mut command = house.command(&["lsp"]);
     command
-        .arg("lsp")
         .env("QWEN_IDE_DAEMON_URL", daemon.url())
         .env("QWEN_SERVER_TOKEN", testkit::TOKEN);
     ScriptedEditor::start(command)

@@ -1,6 +1,5 @@
 //! Emacs and its companion come and go, each in its own way.
 
-use serde_json::Value;
 use testkit::{Agent, Clients, Household, wait_for};
 
 use super::driver::{ACCEPT, CTRL_X, Emacs, command_line};
@@ -88,8 +87,7 @@ fn two_emacsen_share_a_folder() {
     let mut first = Emacs::start(&house, &["hello.txt"]);
     let port = house.status()["port"].clone();
     let second = Emacs::start(&house, &["hello.txt"]);
-    let status = house.outrigger(["status", "--json"], "");
-    let status: Value = serde_json::from_slice(&status).unwrap();
+    let status = house.run(&["status", "--json"]).json();
     let ports: Vec<_> = status["companions"]
         .as_array()
         .unwrap()
@@ -102,8 +100,7 @@ fn two_emacsen_share_a_folder() {
     wait_for(
         "the end of the first companion",
         || {
-            let status = house.outrigger(["status", "--json"], "");
-            let status: Value = serde_json::from_slice(&status).unwrap();
+            let status = house.run(&["status", "--json"]).json();
             (status["companions"].as_array().unwrap().len() == 1).then_some(())
         },
         || second.to_string(),

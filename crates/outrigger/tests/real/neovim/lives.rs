@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use testkit::{Agent, Household, run_to_end, wait_for};
+use testkit::{Agent, Household, wait_for};
 
 use super::nvim::Neovim;
 use super::{NEW, OLD, household};
@@ -265,8 +265,8 @@ fn kill(pid: i64) {
 
 /// Everything that the program says about running companions. One that is leaving makes it fail.
 fn companions(house: &Household) -> Vec<Value> {
-    let output = run_to_end(house.command().args(["status", "--json"]), "");
-    let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let done = house.run(&["status", "--json"]);
+    let status: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
     status["companions"].as_array().cloned().unwrap_or_default()
 }
 

@@ -87,8 +87,8 @@ fn what_is_decided_in_the_terminal_closes_in_the_page() {
         page.browser.press("typed and ");
         page.wait_until_shown("typed and proposed\n");
         page.browser.wait_until("the draft to arrive", || {
-            let shown = house.outrigger(["show", &proposal.id.to_string(), "--json"], "");
-            String::from_utf8(shown).unwrap().contains("typed and ")
+            let shown = house.run(&["show", &proposal.id.to_string(), "--json"]);
+            shown.good().contains("typed and ")
         });
         terminal.press(Key::Enter);
         page.wait_until_closed(&proposal);
@@ -111,7 +111,7 @@ fn a_page_goes_on_after_a_restart_and_after_a_crash() {
     let browser = {
         let page = Page::open(&house, Look::DESK);
         let (mark, proposal) = page.propose(&mut terminal, Agent::Gemini, "a.txt", "A\n");
-        house.outrigger(["restart"], "");
+        house.run(&["restart"]).good();
         page.browser.wait_for("[data-notice=restarted]");
         page.show(&proposal);
         page.act("accept");
