@@ -3,15 +3,14 @@
 //! This is the pure core of outrigger. It holds four things:
 //!
 //! * the [`Workbench`]: folders, open documents, focus, selection, trust, and
-//!   the [`Context`] that may be told to agents;
-//! * the [`Privacy`] filter that every document passes before it is told;
+//!   the [`Context`] that agents may receive;
+//! * the [`Privacy`] filter that every document passes before it is shared;
 //! * the [`Proposals`] that agents make, and the [`Verdict`] of the person;
 //! * the [`Review`] of one proposal: its hunks, and the text that results when
 //!   only some of them are kept.
 //!
-//! It never touches a disk or a network, never waits, and knows no wire format.
-//! It has no clock either: time is passed in as Unix milliseconds, so every
-//! test can say what time it is.
+//! It does no I/O, never blocks, and knows no wire format. It has no clock
+//! either: time is passed in as Unix milliseconds, so every test can set it.
 
 mod absence;
 mod agent;
@@ -42,5 +41,6 @@ pub use proposal::{
 };
 pub use proposals::{NewProposal, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};
-pub use text::{Form, LineEnding, cut_utf16};
+pub use text::cut_utf16;
+pub(crate) use text::{Form, LineEnding};
 pub use workbench::Workbench;
