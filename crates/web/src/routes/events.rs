@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use companion::Ending;
-use front::{Change, Interest, Item, Numbered, Reader, Snapshot, Topic, off_thread};
+use front::{Change, Interest, Item, NumberedChange, Reader, Snapshot, Topic, off_thread};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -89,7 +89,7 @@ impl PageStream {
     }
 
     /// A change as all pages hear it.
-    fn change(&self, numbered: &Numbered) -> Bytes {
+    fn change(&self, numbered: &NumberedChange) -> Bytes {
         let (instance, number) = (&self.server.api.instance, numbered.number);
         match &numbered.change {
             Change::Opened(proposal) => {
