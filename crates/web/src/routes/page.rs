@@ -1,31 +1,31 @@
-//! The page itself, and the door through which it gets its key.
+//! The page's files, and the exchange of a ticket for the page's key.
 
 use axum::Json;
-use axum::extract::{Path as Named, State as Shared};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use super::Here;
-use crate::response::{ApiError, ApiResult, Body};
+use super::ServerState;
+use crate::response::{ApiError, ApiResult, JsonBody};
 use crate::{assets, wire};
 
-pub(super) async fn index(asked: HeaderMap) -> Response {
-    assets::INDEX.respond(&asked)
+pub(super) async fn index(headers: HeaderMap) -> Response {
+    assets::INDEX.respond(&headers)
 }
 
-pub(super) async fn asset(Named(name): Named<String>, asked: HeaderMap) -> Response {
+pub(super) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
     match assets::find(&name) {
-        Some(asset) => asset.respond(&asked),
+        Some(asset) => asset.respond(&headers),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-/// Gives the page's key for a ticket that is good.
-pub(super) async fn enter(
-    Shared(server): Here,
-    Body(entering): Body<wire::Ticket>,
+/// Exchanges a valid ticket for the page's key.
+pub(super) async fn redeem_ticket(
+    State(server): ServerState,
+    JsonBody(body): JsonBody<wire::Ticket>,
 ) -> ApiResult<wire::PageKey> {
-    if !server.api.links.redeem(&entering.ticket) {
+    if !server.api.links.redeem(&body.ticket) {
         return Err(ApiError::UsedLink);
     }
     let key = server.api.keys.page.clone();

@@ -1,4 +1,4 @@
-//! What a page is told about the situation.
+//! The snapshot of a page: `GET /api/live`.
 
 use serde_json::{Value, json};
 use testkit::soon;
@@ -6,7 +6,7 @@ use workbench::Agent;
 
 use crate::companion::CompanionWithPage;
 
-/// Asks until the answer is as it should be.
+/// Requests the snapshot until it passes the check.
 async fn live_when(
     companion: &CompanionWithPage,
     what: &str,
@@ -24,7 +24,7 @@ async fn live_when(
 }
 
 /// The log as `kind agent path`.
-fn told(live: &Value) -> Vec<String> {
+fn log(live: &Value) -> Vec<String> {
     let word = |entry: &Value, name: &str| entry[name].as_str().unwrap_or("-").to_owned();
     let entries = live["log"].as_array().unwrap().iter();
     entries
@@ -110,7 +110,7 @@ async fn the_log_says_what_happened() {
     agent.leave().await;
     let live = companion.page().get("/api/live").await.json();
     assert_eq!(
-        told(&live),
+        log(&live),
         [
             "connected qwen -",
             "context qwen -",
@@ -155,7 +155,7 @@ async fn moving_about_in_a_file_is_one_entry() {
 }
 
 #[tokio::test]
-async fn a_page_says_how_to_get_an_agent_here() {
+async fn a_page_shows_how_to_start_an_agent() {
     let companion = CompanionWithPage::start();
     let live = companion.page().get("/api/live").await.json();
     let root = companion.path("");
@@ -174,7 +174,7 @@ async fn a_page_says_how_to_get_an_agent_here() {
 }
 
 #[tokio::test]
-async fn an_agent_that_gets_its_decision_has_none_left() {
+async fn a_delivered_verdict_is_not_counted_as_undelivered() {
     let companion = CompanionWithPage::start();
     let mut stream = companion.page().listen().await;
     let mut agent = companion.listener(Agent::Qwen).await;
