@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use axum::Router;
 use companion::{Ending, Limits, Token};
 use front::{ServiceCommand, ServiceCommands};
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
@@ -34,13 +35,21 @@ impl CompanionWithPage {
     }
 
     pub(crate) fn with(limits: Limits) -> CompanionWithPage {
+        CompanionWithPage::wrapped(limits, |router| router)
+    }
+
+    /// Serves the page's router as `wrap` returns it.
+    pub(crate) fn wrapped(
+        limits: Limits,
+        wrap: impl FnOnce(Router) -> Router + 'static,
+    ) -> CompanionWithPage {
         let keys = Keys {
             commands: Token::random().unwrap(),
             page: Token::random().unwrap(),
         };
         let known = keys.clone();
         let router = |parts: RouterParts| {
-            web::router(Api {
+            wrap(web::router(Api {
                 port: parts.port,
                 editor: "Outrigger".into(),
                 agents: vec![Agent::Qwen, Agent::Gemini],
@@ -53,7 +62,7 @@ impl CompanionWithPage {
                 body: parts.limits.body,
                 // No keep-alive comments, even if a slow machine makes a test wait.
                 keep_alive: Duration::from_hours(1),
-            })
+            }))
         };
         let companion = InProcessCompanion::builder()
             .limits(limits)

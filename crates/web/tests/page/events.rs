@@ -1,8 +1,15 @@
 //! The event stream of pages.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::map_response;
+use axum::response::Response;
+use bytes::Bytes;
 use companion::Limits;
+use http_body_util::BodyExt;
 use serde_json::json;
 use testkit::{McpPeer, quiet_limits};
 use workbench::Agent;
@@ -22,6 +29,37 @@ async fn change_draft(companion: &CompanionWithPage, times: usize) {
             .put("/api/proposals/1/draft", &draft)
             .await
             .json();
+    }
+}
+
+/// Records the frames of all bodies on their way from the router to a connection.
+#[derive(Clone, Default)]
+struct FrameRecorder(Arc<Mutex<Vec<Bytes>>>);
+
+impl FrameRecorder {
+    fn wrap(&self, router: Router) -> Router {
+        let recorder = self.clone();
+        router.layer(map_response(move |response: Response| {
+            let recorder = recorder.clone();
+            async move {
+                response.map(|body| {
+                    Body::new(body.map_frame(move |frame| {
+                        recorder.0.lock().unwrap().extend(frame.data_ref().cloned());
+                        frame
+                    }))
+                })
+            }
+        }))
+    }
+
+    /// The frames with the event of this id.
+    fn of_event(&self, id: &str) -> Vec<Bytes> {
+        let start = format!("id: {id}\n");
+        let frames = self.0.lock().unwrap();
+        let found = frames
+            .iter()
+            .filter(|frame| frame.starts_with(start.as_bytes()));
+        found.cloned().collect()
     }
 }
 
@@ -103,6 +141,35 @@ async fn every_page_receives_every_change() {
         );
         let log = stream.next_of("log").await.data;
         assert_eq!(log["kind"], "context");
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_encoded_once_for_all_pages() {
+    const PAGES: usize = 5;
+    let recorder = FrameRecorder::default();
+    let wrapping = recorder.clone();
+    let companion = CompanionWithPage::wrapped(quiet_limits(), move |router| wrapping.wrap(router));
+    let mut streams = Vec::new();
+    for _ in 0..PAGES {
+        let mut stream = companion.page().listen().await;
+        stream.next_of("snapshot").await;
+        streams.push(stream);
+    }
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path("a.txt"), "new\n").await;
+    for kind in ["sessions", "opened", "log"] {
+        let mut ids = Vec::new();
+        for stream in &mut streams {
+            ids.push(stream.next_of(kind).await.id);
+        }
+        assert!(ids.iter().all(|id| *id == ids[0]), "{kind}: {ids:?}");
+        let frames = recorder.of_event(&ids[0]);
+        assert_eq!(frames.len(), PAGES, "{kind}");
+        // The recorder holds all frames, so no two of them can have the same memory by chance.
+        let first = frames[0].as_ptr();
+        let is_shared = |frame: &Bytes| frame.as_ptr() == first;
+        assert!(frames.iter().all(is_shared), "{kind} was encoded again");
     }
 }
 
