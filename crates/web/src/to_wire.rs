@@ -1,4 +1,9 @@
 //! Converts the front's types to bodies of the API.
+//!
+//! JSON has no paths that are not Unicode: serialising one would fail, and with it the whole body.
+//! So every path is converted with replacement characters.
+
+use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
 use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot};
@@ -36,7 +41,7 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
         port: api.port,
         version: env!("CARGO_PKG_VERSION").into(),
         editor: api.editor.clone(),
-        roots: overview.folders.clone(),
+        roots: overview.folders.iter().map(|root| unicode(root)).collect(),
         proposals: overview.proposals.len(),
         files: shared.context.files.iter().map(file).collect(),
         held_back: wire::HeldBack {
@@ -67,12 +72,17 @@ fn file(file: &OpenFile) -> wire::File {
     let active = file.active.as_ref();
     let cursor = active.and_then(|active| active.cursor);
     wire::File {
-        path: file.path.clone(),
+        path: unicode(&file.path),
         active: active.is_some(),
         line: cursor.map(|cursor| cursor.line),
         column: cursor.map(|cursor| cursor.character),
         selected: active.and_then(|active| Some(active.selection.as_ref()?.chars().count())),
     }
+}
+
+/// The path with replacement characters where it is not Unicode.
+fn unicode(path: &Path) -> PathBuf {
+    path.to_string_lossy().into_owned().into()
 }
 
 /// A proposal in a list. It may have to compare the texts, which takes a while for large ones.

@@ -1,8 +1,11 @@
 //! The snapshot of a page: `GET /api/live`.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use serde_json::{Value, json};
 use testkit::soon;
-use workbench::Agent;
+use workbench::{Agent, Focus, Place};
 
 use crate::companion::CompanionWithPage;
 
@@ -75,6 +78,33 @@ async fn a_page_sees_what_agents_see_and_what_they_do_not() {
     })
     .await;
     assert_eq!(live["context"]["paused"], true);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_path_that_is_not_unicode_is_shown_with_a_replacement_character() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let path = Path::new(&companion.path("")).join(OsStr::from_bytes(b"\xff.txt"));
+    std::fs::write(&path, "").unwrap();
+    let focus = Focus {
+        place: Place::direct(path),
+        cursor: None,
+        selection: None,
+    };
+    let focused = companion.desk.ask(|state| state.focus(focus));
+    focused.await.unwrap();
+    let shown = companion.path("\u{fffd}.txt");
+    let live = live_when(&companion, "the file", |live| {
+        live["context"]["files"] != json!([])
+    })
+    .await;
+    assert_eq!(live["context"]["files"][0]["path"], shown);
+    assert_eq!(live["status"]["files"][0]["path"], shown);
+    let context = stream.next_of("context").await.data;
+    assert_eq!(context["files"][0]["path"], shown);
 }
 
 #[tokio::test]
