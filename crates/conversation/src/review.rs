@@ -8,7 +8,9 @@ use std::collections::HashMap;
 
 use companion::desk::Desk;
 use tokio::sync::oneshot;
-use workbench::{Agent, Ask, Original, ProposalId, SessionId, Standing, Texts, Traits, Verdict};
+use workbench::{
+    Agent, Original, ProposalId, ProposalRequest, SessionId, Standing, Texts, Traits, Verdict,
+};
 
 use crate::backend::Edit;
 use crate::requests::{AgentRequest, Reply};
@@ -94,7 +96,7 @@ impl PendingVerdict {
 
 /// The edit that a request is about and the option that allows it, if it is about exactly one edit and
 /// a plain yes is among the options.
-fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Ask, String)> {
+fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(ProposalRequest, String)> {
     if request.questions.is_some() {
         return None;
     }
@@ -103,7 +105,7 @@ fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Ask, Str
         return None;
     };
     let original = edit.before.clone().map_or(Original::Absent, Original::Text);
-    let ask = Ask {
+    let ask = ProposalRequest {
         // Each request is its own: two of them may be about the same file.
         session: SessionId::new(request.id.as_str()),
         agent,

@@ -16,8 +16,8 @@ use testkit::scripted_backend::{Script, scripted};
 use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
-    Agent, Ask, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, Refusal, SessionId,
-    Standing, Texts, Traits, Verdict, Visibility,
+    Agent, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, ProposalRequest, Refusal,
+    SessionId, Standing, Texts, Traits, Verdict, Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -70,7 +70,7 @@ impl ScriptedCompanion {
         proposed: &str,
     ) -> (ProposalId, oneshot::Receiver<Verdict>) {
         let original = Original::Text("one\ntwo\nthree\n".into());
-        let ask = Ask {
+        let ask = ProposalRequest {
             session: SessionId::new(path),
             agent: Agent::Qwen,
             path: path.into(),

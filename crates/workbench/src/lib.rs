@@ -37,7 +37,8 @@ pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
 pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
 pub use proposal::{
-    Ask, Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
+    Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Traits,
+    Verdict,
 };
 pub use proposals::{NewProposal, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};

@@ -97,7 +97,7 @@ impl fmt::Debug for Texts {
 
 /// A request to write a file.
 #[derive(Debug)]
-pub struct Ask {
+pub struct ProposalRequest {
     /// The session that sent the request and receives the verdict.
     pub session: SessionId,
     /// The agent in that session.

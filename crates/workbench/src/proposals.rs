@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Ask, Decided, Decision, Proposal, ProposalId, Refusal, SessionId, Standing};
+use crate::{
+    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, SessionId, Standing,
+};
 
 /// The proposals that wait for a decision.
 #[derive(Debug)]
@@ -43,17 +45,17 @@ impl Proposals {
     }
 
     /// An agent proposes to write a file.
-    pub fn propose(&mut self, ask: Ask, now: u64) -> NewProposal {
+    pub fn propose(&mut self, request: ProposalRequest, now: u64) -> NewProposal {
         let id = ProposalId::new(self.next_id);
-        let replaced = self.withdraw_path(&ask.session, &ask.path);
+        let replaced = self.withdraw_path(&request.session, &request.path);
         self.insert(Proposal {
             id,
-            session: ask.session,
-            agent: ask.agent,
-            path: ask.path,
-            texts: Arc::new(ask.texts),
-            standing: ask.standing,
-            traits: ask.traits,
+            session: request.session,
+            agent: request.agent,
+            path: request.path,
+            texts: Arc::new(request.texts),
+            standing: request.standing,
+            traits: request.traits,
             opened_at: now,
             draft: None,
         });

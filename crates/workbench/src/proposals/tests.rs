@@ -7,8 +7,8 @@ const PUBLISHED: Traits = Traits {
     takes_edited_text: true,
 };
 
-fn asking(session: &str, path: &str, proposed: &str) -> Ask {
-    Ask {
+fn asking(session: &str, path: &str, proposed: &str) -> ProposalRequest {
+    ProposalRequest {
         session: SessionId::new(session),
         agent: Agent::Qwen,
         path: path.to_owned(),
@@ -25,7 +25,7 @@ fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> 
 /// Opens a proposal that nobody here can accept.
 fn unshowable(proposals: &mut Proposals, why: &str) -> ProposalId {
     let standing = Standing::TerminalOnly(why.to_owned());
-    let ask = Ask {
+    let ask = ProposalRequest {
         standing,
         ..asking("s", "/a", "new")
     };
@@ -168,7 +168,7 @@ fn what_is_accepted_is_what_the_agent_will_write() {
     ];
     for (at, (proposed, draft, decision, traits, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
-        let ask = Ask {
+        let ask = ProposalRequest {
             traits,
             ..asking("s", "/a", proposed)
         };
@@ -217,7 +217,7 @@ fn hunks_are_chosen_from_what_the_agent_proposed() {
     for (at, (original, draft, keep, traits, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
         let original = Original::Text(original.to_owned());
-        let ask = Ask {
+        let ask = ProposalRequest {
             texts: Texts::new(original, NEW.to_owned()),
             traits,
             ..asking("s", "/a", "")
@@ -319,7 +319,7 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
         takes_edited_text: false,
         ..PUBLISHED
     };
-    let ask = Ask {
+    let ask = ProposalRequest {
         traits,
         ..asking("s", "/b", "new")
     };

@@ -3,8 +3,8 @@
 use super::*;
 
 /// An edit of somebody who waits for the verdict here.
-fn asking(path: &str) -> Ask {
-    Ask {
+fn asking(path: &str) -> ProposalRequest {
+    ProposalRequest {
         session: SessionId::new(path),
         agent: Agent::Qwen,
         path: path.into(),
