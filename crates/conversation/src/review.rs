@@ -9,14 +9,15 @@ use std::collections::HashMap;
 use companion::desk::Desk;
 use tokio::sync::oneshot;
 use workbench::{
-    Agent, Original, ProposalId, ProposalRequest, SessionId, Standing, Texts, Traits, Verdict,
+    Agent, Original, ProposalId, ProposalRequest, SessionId, Standing, Texts, Verdict,
+    VerdictCapabilities,
 };
 
 use crate::backend::Edit;
 use crate::requests::{AgentRequest, Reply};
 
 /// A yes is a yes to the agent's own text, also if that is empty.
-const TRAITS: Traits = Traits {
+const CAPABILITIES: VerdictCapabilities = VerdictCapabilities {
     takes_empty_text: true,
     takes_edited_text: false,
 };
@@ -112,7 +113,7 @@ fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Proposal
         path: edit.path.clone(),
         texts: Texts::new(original, edit.after.clone()),
         standing: Standing::Open,
-        traits: TRAITS,
+        capabilities: CAPABILITIES,
     };
     Some((ask, allow))
 }

@@ -75,7 +75,7 @@ impl ProposalSummary {
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
             hunks: proposal.texts.review().hunks().len(),
-            editable: proposal.traits.takes_edited_text,
+            editable: proposal.capabilities.takes_edited_text,
             terminal_only: match &proposal.standing {
                 Standing::Open => None,
                 Standing::TerminalOnly(why) => Some(why.clone()),

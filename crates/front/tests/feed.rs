@@ -17,7 +17,7 @@ use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
     Agent, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, ProposalRequest, Refusal,
-    SessionId, Standing, Texts, Traits, Verdict, Visibility,
+    SessionId, Standing, Texts, Verdict, VerdictCapabilities, Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -76,7 +76,7 @@ impl ScriptedCompanion {
             path: path.into(),
             texts: Texts::new(original, proposed.into()),
             standing: Standing::Open,
-            traits: Traits {
+            capabilities: VerdictCapabilities {
                 takes_empty_text: true,
                 takes_edited_text: true,
             },

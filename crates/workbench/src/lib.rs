@@ -37,8 +37,8 @@ pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
 pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
 pub use proposal::{
-    Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Traits,
-    Verdict,
+    Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Verdict,
+    VerdictCapabilities,
 };
 pub use proposals::{NewProposal, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};

@@ -109,7 +109,7 @@ pub struct ProposalRequest {
     /// Who can decide it.
     pub standing: Standing,
     /// What the agent can do with a verdict.
-    pub traits: Traits,
+    pub capabilities: VerdictCapabilities,
 }
 
 /// What an agent proposes to write.
@@ -129,7 +129,7 @@ pub struct Proposal {
     /// Who can decide it.
     pub standing: Standing,
     /// What the agent can do with a verdict.
-    pub traits: Traits,
+    pub capabilities: VerdictCapabilities,
     /// When the request arrived, in Unix milliseconds.
     pub opened_at: u64,
     /// The person's edited text, if a front end has reported one.
@@ -156,10 +156,10 @@ impl Proposal {
             (Decision::AcceptHunks(keep), _) => self.texts.merge(&keep)?,
         };
         let edited = text != self.texts.proposed;
-        if edited && text.is_empty() && !self.traits.takes_empty_text {
+        if edited && text.is_empty() && !self.capabilities.takes_empty_text {
             return Err(Refusal::EmptyText);
         }
-        if edited && !self.traits.takes_edited_text {
+        if edited && !self.capabilities.takes_edited_text {
             return Err(Refusal::EditedText);
         }
         Ok(Verdict::Accepted { text, edited })
@@ -227,7 +227,7 @@ pub struct Decided {
 
 /// What an agent can do with a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits {
+pub struct VerdictCapabilities {
     /// Whether it writes an empty text when an empty text was accepted. The
     /// published agents take `""` for "nothing was edited" and write their own
     /// proposal.

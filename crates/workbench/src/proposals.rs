@@ -55,7 +55,7 @@ impl Proposals {
             path: request.path,
             texts: Arc::new(request.texts),
             standing: request.standing,
-            traits: request.traits,
+            capabilities: request.capabilities,
             opened_at: now,
             draft: None,
         });
@@ -101,7 +101,7 @@ impl Proposals {
         if let Standing::TerminalOnly(why) = &proposal.standing {
             return Err(Refusal::TerminalOnly(why.clone()));
         }
-        if !proposal.traits.takes_edited_text {
+        if !proposal.capabilities.takes_edited_text {
             return Err(Refusal::EditedText);
         }
         let text = text.into();

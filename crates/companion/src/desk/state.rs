@@ -306,7 +306,7 @@ impl State {
             path,
             texts,
             standing,
-            traits: dialect(agent).traits,
+            capabilities: dialect(agent).capabilities,
         };
         let opened = self.proposals.propose(ask, now());
         mailbox.expect(opened.id);

@@ -1,8 +1,8 @@
 use super::*;
-use crate::{Agent, Original, Texts, Traits, UnknownHunk, Verdict};
+use crate::{Agent, Original, Texts, UnknownHunk, Verdict, VerdictCapabilities};
 
 /// What the published agents can do.
-const PUBLISHED: Traits = Traits {
+const PUBLISHED: VerdictCapabilities = VerdictCapabilities {
     takes_empty_text: false,
     takes_edited_text: true,
 };
@@ -14,7 +14,7 @@ fn asking(session: &str, path: &str, proposed: &str) -> ProposalRequest {
         path: path.to_owned(),
         texts: Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned()),
         standing: Standing::Open,
-        traits: PUBLISHED,
+        capabilities: PUBLISHED,
     }
 }
 
@@ -98,11 +98,11 @@ fn a_decision_takes_the_proposal_away_once() {
 #[test]
 fn what_is_accepted_is_what_the_agent_will_write() {
     use Decision::{Accept, AcceptText, Reject};
-    let nothing_edited = Traits {
+    let nothing_edited = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
-    let everything = Traits {
+    let everything = VerdictCapabilities {
         takes_empty_text: true,
         takes_edited_text: true,
     };
@@ -166,10 +166,10 @@ fn what_is_accepted_is_what_the_agent_will_write() {
             Err(Refusal::EmptyText),
         ),
     ];
-    for (at, (proposed, draft, decision, traits, expected)) in cases.into_iter().enumerate() {
+    for (at, (proposed, draft, decision, capabilities, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
         let ask = ProposalRequest {
-            traits,
+            capabilities,
             ..asking("s", "/a", proposed)
         };
         let id = proposals.propose(ask, 5).id;
@@ -190,7 +190,7 @@ fn what_is_accepted_is_what_the_agent_will_write() {
 fn hunks_are_chosen_from_what_the_agent_proposed() {
     const OLD: &str = "1\n2\n3\n";
     const NEW: &str = "one\n2\nthree\n";
-    let whole_only = Traits {
+    let whole_only = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
@@ -214,12 +214,12 @@ fn hunks_are_chosen_from_what_the_agent_proposed() {
         ("", None, &[], PUBLISHED, Err(Refusal::EmptyText)),
         ("", None, &[1], PUBLISHED, accepted(NEW, false)),
     ];
-    for (at, (original, draft, keep, traits, expected)) in cases.into_iter().enumerate() {
+    for (at, (original, draft, keep, capabilities, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
         let original = Original::Text(original.to_owned());
         let ask = ProposalRequest {
             texts: Texts::new(original, NEW.to_owned()),
-            traits,
+            capabilities,
             ..asking("s", "/a", "")
         };
         let id = proposals.propose(ask, 5).id;
@@ -315,12 +315,12 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
     let id = unshowable(&mut proposals, "too large");
     let refused = proposals.set_draft(id, "x");
     assert_eq!(refused, Err(Refusal::TerminalOnly("too large".into())));
-    let traits = Traits {
+    let capabilities = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
     let ask = ProposalRequest {
-        traits,
+        capabilities,
         ..asking("s", "/b", "new")
     };
     let id = proposals.propose(ask, 1).id;

@@ -10,7 +10,7 @@ fn asking(path: &str) -> ProposalRequest {
         path: path.into(),
         texts: Texts::new(Original::Absent, "new".into()),
         standing: Standing::Open,
-        traits: workbench::Traits {
+        capabilities: workbench::VerdictCapabilities {
             takes_empty_text: true,
             takes_edited_text: false,
         },
