@@ -177,7 +177,7 @@ impl Announcement {
     }
 }
 
-/// Shows for whom there is a token and never the token.
+/// Shows which agents have a token, and never a token.
 impl fmt::Debug for Announcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Announcement")
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_that_cannot_be_told_are_left_out_with_the_reason() {
+    fn roots_that_cannot_be_announced_are_left_out_with_the_reason() {
         let odd = PathBuf::from(OsString::from_vec(b"/\xff".to_vec()));
         let roots = ["/a", "/b:c", "relative", "", "/d", "/a"].map(PathBuf::from);
         let roots = roots.into_iter().chain([odd]).collect();

@@ -46,7 +46,7 @@ struct WrittenFile {
 }
 
 impl Beacon {
-    /// Writes every file that tells one of `agents` about the companion.
+    /// Writes every file by which one of `agents` finds the companion.
     ///
     /// `pids` are the processes that an agent may take for its editor; see
     /// [`candidates`](crate::process::candidates). Call this once the companion listens and

@@ -177,7 +177,7 @@ fn a_new_announcement_is_written_and_what_no_longer_belongs_is_removed() {
 }
 
 #[test]
-fn an_announcement_that_says_nothing_takes_the_files_away_and_is_a_problem() {
+fn an_invalid_announcement_removes_the_files_and_is_a_problem() {
     let machine = Machine::new();
     let mut beacon = machine.announce();
     beacon.set_announcement(Announcement {
@@ -194,7 +194,7 @@ fn an_announcement_that_says_nothing_takes_the_files_away_and_is_a_problem() {
 }
 
 #[test]
-fn a_root_that_cannot_be_told_is_a_problem_and_the_others_are_announced() {
+fn a_root_that_cannot_be_announced_is_a_problem_and_the_others_are_announced() {
     let machine = Machine::new();
     let roots = vec!["/a:b".into(), "/project".into()];
     let announcement = Announcement {
@@ -224,7 +224,7 @@ fn healing_does_nothing_while_nothing_happens() {
 }
 
 #[test]
-fn what_somebody_deletes_comes_back() {
+fn a_deleted_file_is_restored() {
     let machine = Machine::new();
     let mut beacon = machine.announce();
     fs::remove_file(machine.at(LOCK)).unwrap();
@@ -236,7 +236,7 @@ fn what_somebody_deletes_comes_back() {
 }
 
 #[test]
-fn what_somebody_changes_is_put_right() {
+fn a_changed_file_is_restored() {
     let machine = Machine::new();
     let mut beacon = machine.announce();
     let original = fs::read(machine.at(LOCK)).unwrap();
@@ -390,7 +390,7 @@ fn a_folder_in_the_place_of_a_file_is_reported() {
 }
 
 #[test]
-fn two_names_of_one_temporary_folder_do_not_quarrel() {
+fn two_paths_of_one_temporary_folder_do_not_conflict() {
     let machine = Machine::new();
     symlink(machine.at("tmp"), machine.at("link")).unwrap();
     let mut surroundings = machine.surroundings();

@@ -243,12 +243,12 @@ async fn a_status_line_receives_counts_and_not_every_move() {
         companion.front.focus(focus).await;
     }
     let Change::Counts(counts) = change(&mut reader).await else {
-        panic!("figures");
+        panic!("counts");
     };
     assert_eq!((counts.held_back.secret, counts.paused), (1, false));
     companion.front.set_paused(true).await.unwrap();
     let Change::Counts(counts) = change(&mut reader).await else {
-        panic!("figures");
+        panic!("counts");
     };
     assert!(counts.paused);
     // What agents see was omitted meanwhile, so a reader that wants it gets a snapshot.
