@@ -1,4 +1,4 @@
-//! What a companion says about itself: the content of a discovery file.
+//! The content of a discovery file: what a companion announces about itself.
 //!
 //! This is the only module that knows the JSON of these files. It writes nothing to disk.
 
@@ -9,22 +9,22 @@ use std::path::PathBuf;
 use serde_json::json;
 use workbench::Agent;
 
-/// What stands between two roots in one string, as `path.delimiter` of Node.
+/// Separates the roots in one string, like `path.delimiter` of Node.
 const DELIMITER: char = if cfg!(windows) { ';' } else { ':' };
 
-/// What a companion says about itself to every agent.
+/// What a companion announces to every agent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Announcement {
     /// The port on 127.0.0.1 that it listens on.
     pub port: u16,
-    /// The folders that it is for. An agent connects from within one of them only.
+    /// The folders that it serves. An agent connects only from within one of them.
     pub roots: Vec<PathBuf>,
     /// The editor, as the agent shows it to people.
     pub ide: IdeInfo,
     /// The token for each agent; an agent without one is not served.
     pub tokens: BTreeMap<Agent, String>,
-    /// A process of the same user that lives as long as the companion is of use: the editor,
-    /// or the companion itself. Qwen Code deletes a file whose process is gone, and one that
+    /// A process of the same user that lives as long as the companion is needed: the editor, or
+    /// the companion itself. Qwen Code deletes a file whose process is gone, and one that
     /// it may not send a signal to counts as gone.
     pub serves: u32,
     /// A program that speaks the protocol on its standard input and output, for agents that
@@ -32,8 +32,8 @@ pub struct Announcement {
     pub stdio: Option<Stdio>,
 }
 
-/// The name of an editor. An agent that finds both names in the file accepts any editor;
-/// without them it asks the environment for one of the few editors that it knows.
+/// The name of an editor. An agent that finds both names in the file accepts any editor. Without
+/// them it looks in the environment for one of the few editors that it knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdeInfo {
     /// A short name for programs, such as `helix`.
@@ -42,7 +42,7 @@ pub struct IdeInfo {
     pub display_name: String,
 }
 
-/// A program to start instead of dialling a port.
+/// A program to start instead of connecting to the port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stdio {
     /// The program.
@@ -51,7 +51,7 @@ pub struct Stdio {
     pub args: Vec<String>,
 }
 
-/// The roots as the agents read them, and those that could not be told to them.
+/// The roots in the form that agents read, and those that this form cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     /// All roots in one string, with `:` (on Windows `;`) between them.
@@ -66,42 +66,42 @@ pub struct LeftOut {
     /// The root.
     pub root: PathBuf,
     /// What is wrong with it.
-    pub why: Unfit,
+    pub reason: LeftOutReason,
 }
 
 /// Why a root cannot be announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfit {
+pub enum LeftOutReason {
     /// It contains the character that separates roots. The newest versions of one agent know a
     /// form without that limit, but in all others that form breaks the whole search.
     Delimiter,
     /// It is not Unicode, and the file is JSON.
     NotUnicode,
-    /// It is not absolute. Agents drop such a root, or take it relative to wherever they are.
+    /// It is not absolute. Agents drop such a root, or resolve it against their own folder.
     Relative,
 }
 
 /// Why there is nothing to announce.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
-    /// No root is left. An empty list must not be written: one agent takes it for a match with
-    /// every folder.
+pub enum AnnouncementError {
+    /// No root can be announced. An empty list must not be written: one agent treats it as a match
+    /// for every folder.
     #[error(
         "no folder can be announced{}; open a folder whose path is absolute and plain",
         because(left_out)
     )]
     NoRoots {
-        /// The roots there were.
+        /// All roots of the announcement, each with its reason.
         left_out: Vec<LeftOut>,
     },
     /// The editor has no name or no display name, and agents insist on both.
     #[error("the editor's name and display name must not be empty; give it both")]
     NoName,
-    /// Port 0 is no port that an agent could dial.
+    /// Port 0 is not a port that an agent could connect to.
     #[error("port 0 cannot be announced; announce after the companion listens")]
     NoPort,
-    /// There is no token for this agent.
+    /// This agent has no token, so it could not connect.
     #[error("there is no token for {agent}; add one or switch the agent off")]
     NoToken {
         /// The agent.
@@ -112,14 +112,14 @@ pub enum Error {
 impl Announcement {
     /// The roots in the form that every published version understands: one string. An array,
     /// or a JSON `null`, in any file makes the search of an agent fail for all companions.
-    pub fn workspace(&self) -> Result<Workspace, Error> {
+    pub fn workspace(&self) -> Result<Workspace, AnnouncementError> {
         let mut seen = BTreeSet::new();
         let (mut fit, mut left_out) = (Vec::new(), Vec::new());
         for root in &self.roots {
-            let why = match root.to_str() {
-                None => Unfit::NotUnicode,
-                Some(_) if !root.is_absolute() => Unfit::Relative,
-                Some(text) if text.contains(DELIMITER) => Unfit::Delimiter,
+            let reason = match root.to_str() {
+                None => LeftOutReason::NotUnicode,
+                Some(_) if !root.is_absolute() => LeftOutReason::Relative,
+                Some(text) if text.contains(DELIMITER) => LeftOutReason::Delimiter,
                 Some(text) => {
                     if seen.insert(text) {
                         fit.push(text);
@@ -129,11 +129,11 @@ impl Announcement {
             };
             left_out.push(LeftOut {
                 root: root.clone(),
-                why,
+                reason,
             });
         }
         if fit.is_empty() {
-            return Err(Error::NoRoots { left_out });
+            return Err(AnnouncementError::NoRoots { left_out });
         }
         let path = fit.join(DELIMITER.encode_utf8(&mut [0; 4]));
         Ok(Workspace { path, left_out })
@@ -143,14 +143,16 @@ impl Announcement {
     ///
     /// Every field but `stdio` is always there: a missing `ppid` gets a file with several roots
     /// deleted, and a missing `ideInfo` limits the agent to the editors that it knows.
-    pub fn json(&self, agent: Agent) -> Result<Vec<u8>, Error> {
+    pub fn json(&self, agent: Agent) -> Result<Vec<u8>, AnnouncementError> {
         if self.port == 0 {
-            return Err(Error::NoPort);
+            return Err(AnnouncementError::NoPort);
         }
         if self.ide.name.is_empty() || self.ide.display_name.is_empty() {
-            return Err(Error::NoName);
+            return Err(AnnouncementError::NoName);
         }
-        let token = self.token(agent).ok_or(Error::NoToken { agent })?;
+        let token = self
+            .token(agent)
+            .ok_or(AnnouncementError::NoToken { agent })?;
         let mut file = json!({
             "port": self.port,
             "workspacePath": self.workspace()?.path,
@@ -175,7 +177,7 @@ impl Announcement {
     }
 }
 
-/// Shows for whom there is a token and never the token.
+/// Shows which agents have a token, and never a token.
 impl fmt::Debug for Announcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Announcement")
@@ -192,10 +194,12 @@ impl fmt::Debug for Announcement {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = self.root.display();
-        match self.why {
-            Unfit::Delimiter => write!(f, "{root} contains {DELIMITER:?}, which separates folders"),
-            Unfit::NotUnicode => write!(f, "{root} is not Unicode"),
-            Unfit::Relative => write!(f, "{root:?} is not an absolute path"),
+        match self.reason {
+            LeftOutReason::Delimiter => {
+                write!(f, "{root} contains {DELIMITER:?}, which separates folders")
+            }
+            LeftOutReason::NotUnicode => write!(f, "{root} is not Unicode"),
+            LeftOutReason::Relative => write!(f, "{root:?} is not an absolute path"),
         }
     }
 }
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_that_cannot_be_told_are_left_out_with_the_reason() {
+    fn roots_that_cannot_be_announced_are_left_out_with_the_reason() {
         let odd = PathBuf::from(OsString::from_vec(b"/\xff".to_vec()));
         let roots = ["/a", "/b:c", "relative", "", "/d", "/a"].map(PathBuf::from);
         let roots = roots.into_iter().chain([odd]).collect();
@@ -276,14 +280,14 @@ mod tests {
         .workspace()
         .unwrap();
         assert_eq!(workspace.path, "/a:/d");
-        let reasons: Vec<_> = workspace.left_out.iter().map(|root| root.why).collect();
+        let reasons: Vec<_> = workspace.left_out.iter().map(|root| root.reason).collect();
         assert_eq!(
             reasons,
             [
-                Unfit::Delimiter,
-                Unfit::Relative,
-                Unfit::Relative,
-                Unfit::NotUnicode
+                LeftOutReason::Delimiter,
+                LeftOutReason::Relative,
+                LeftOutReason::Relative,
+                LeftOutReason::NotUnicode
             ]
         );
     }
@@ -295,17 +299,17 @@ mod tests {
             name: name.into(),
             display_name: display_name.into(),
         };
-        let no_roots = Error::NoRoots {
+        let no_roots = AnnouncementError::NoRoots {
             left_out: Vec::new(),
         };
-        let no_token = Error::NoToken { agent: Agent::Qwen };
+        let no_token = AnnouncementError::NoToken { agent: Agent::Qwen };
         let table = [
             (
                 Announcement {
                     port: 0,
                     ..good.clone()
                 },
-                Error::NoPort,
+                AnnouncementError::NoPort,
             ),
             (
                 Announcement {
@@ -319,14 +323,14 @@ mod tests {
                     ide: ide("", "Helix"),
                     ..good.clone()
                 },
-                Error::NoName,
+                AnnouncementError::NoName,
             ),
             (
                 Announcement {
                     ide: ide("helix", ""),
                     ..good.clone()
                 },
-                Error::NoName,
+                AnnouncementError::NoName,
             ),
             (
                 Announcement {

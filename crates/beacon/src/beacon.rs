@@ -1,9 +1,8 @@
-//! The discovery files of one companion, from the first to the last moment.
+//! The discovery files of one companion, from its start to its end.
 //!
-//! A [`Beacon`] owns its files: it writes them, puts them back when somebody else has deleted
-//! or changed them, and takes them away. It has no clock; whoever owns it calls
-//! [`Beacon::heal`] as often as they see fit. A file that cannot be written is a [`Problem`] and
-//! never a reason to stop.
+//! A [`Beacon`] owns its files: it writes them, restores them when another program has deleted
+//! or changed them, and removes them. It has no clock: the owner calls [`Beacon::heal`]
+//! periodically. A file that cannot be written is a [`Problem`] and never a reason to stop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use private::Stamp;
 use workbench::Agent;
 
-use crate::leftovers::take_down;
+use crate::leftovers::remove_if_ours;
 use crate::{Announcement, DiscoveryPath, Problem, Remover, Surroundings, places};
 
 /// The discovery files of one companion. They are removed when it is dropped.
@@ -22,37 +21,37 @@ pub struct Beacon {
     announcement: Announcement,
     pids: Vec<u32>,
     /// The files that should be there, with their content.
-    wanted: BTreeMap<PathBuf, Sign>,
+    wanted: BTreeMap<PathBuf, WantedFile>,
     /// The files that we have written and not removed.
-    standing: BTreeMap<PathBuf, Standing>,
+    written: BTreeMap<PathBuf, WrittenFile>,
     /// What is wrong with the announcement itself.
-    refusals: Vec<Problem>,
-    /// All that is wrong at present, the refusals first.
+    announcement_problems: Vec<Problem>,
+    /// All current problems, those of the announcement first.
     problems: Vec<Problem>,
     remover: Remover,
 }
 
 /// A file as it should be.
-struct Sign {
+struct WantedFile {
     place: DiscoveryPath,
     bytes: Vec<u8>,
 }
 
 /// A file as we wrote it.
-struct Standing {
+struct WrittenFile {
     agent: Agent,
     bytes: Vec<u8>,
-    /// `None` when it was gone again before we could look.
+    /// `None` when the file was gone before its stamp could be read.
     stamp: Option<Stamp>,
 }
 
 impl Beacon {
-    /// Writes every file that tells one of `agents` about the companion.
+    /// Writes every file by which one of `agents` finds the companion.
     ///
     /// `pids` are the processes that an agent may take for its editor; see
     /// [`candidates`](crate::process::candidates). Call this once the companion listens and
     /// before an agent starts: agents decide at their start whether there is an editor at all.
-    pub fn light(
+    pub fn announce(
         surroundings: Surroundings,
         agents: &[Agent],
         announcement: Announcement,
@@ -64,8 +63,8 @@ impl Beacon {
             announcement,
             pids: pids.to_vec(),
             wanted: BTreeMap::new(),
-            standing: BTreeMap::new(),
-            refusals: Vec::new(),
+            written: BTreeMap::new(),
+            announcement_problems: Vec::new(),
             problems: Vec::new(),
             remover: Remover::new(),
         };
@@ -75,17 +74,17 @@ impl Beacon {
         beacon
     }
 
-    /// What keeps agents from finding us at present.
+    /// What currently keeps agents from finding the companion.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The files that stand, so that a later run can remove them should this one crash.
+    /// The files that exist now, so that a later run can remove them if this one crashes.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.standing.keys().map(PathBuf::as_path)
+        self.written.keys().map(PathBuf::as_path)
     }
 
-    /// Announces something else: other roots, another editor, another port.
+    /// Replaces the announcement: other roots, another editor, another port.
     pub fn set_announcement(&mut self, announcement: Announcement) {
         if self.announcement != announcement {
             self.announcement = announcement;
@@ -93,7 +92,7 @@ impl Beacon {
         }
     }
 
-    /// Names other processes that an agent may take for its editor.
+    /// Replaces the processes that an agent may take for its editor.
     pub fn set_pids(&mut self, pids: &[u32]) {
         if self.pids != pids {
             self.pids = pids.to_vec();
@@ -101,36 +100,36 @@ impl Beacon {
         }
     }
 
-    /// Puts back what is missing or was changed by somebody else, tries again what failed
+    /// Restores files that are missing or that another program has changed, retries what failed
     /// before, and returns the files that it wrote.
     ///
     /// This is needed because Qwen Code deletes every lock whose process it cannot see, and in
-    /// a container that shares the home folder it sees none of ours. When nothing has happened
-    /// it costs one look at each file.
+    /// a container that shares the home folder it sees none of ours. When nothing has changed,
+    /// it costs one `stat` per file.
     pub fn heal(&mut self) -> Vec<PathBuf> {
-        self.settle()
+        self.reconcile()
     }
 
-    /// Takes the files away for good; nothing is written afterwards.
+    /// Removes the files for good; nothing is written afterwards.
     pub fn remove(&mut self) {
         self.remover.remove();
-        self.standing.clear();
+        self.written.clear();
     }
 
-    /// Leaves the files where they are, for a companion that takes over the same port and
-    /// tokens at once: an agent that starts in between must find them.
-    pub fn leave(self) {
-        self.remover.let_stand();
+    /// Keeps the files on disk, for a companion that takes over the same port and tokens at
+    /// once: an agent that starts in between must find them.
+    pub fn hand_over(self) {
+        self.remover.forget();
     }
 
-    /// A handle that takes the files away from elsewhere, such as a panic hook.
+    /// A handle that removes the files from elsewhere, such as a panic hook.
     pub fn remover(&self) -> Remover {
         self.remover.clone()
     }
 
-    /// Works out which files should be there, and makes it so.
+    /// Computes which files should exist, and writes and removes files accordingly.
     fn plan(&mut self) {
-        let mut refusals = Vec::new();
+        let mut problems = Vec::new();
         let mut contents = BTreeMap::new();
         for agent in Agent::DISCOVERING
             .into_iter()
@@ -140,12 +139,12 @@ impl Beacon {
                 Ok(bytes) => {
                     contents.insert(agent, bytes);
                 }
-                Err(error) => Problem::announcement(agent, &error).add_to(&mut refusals),
+                Err(error) => Problem::announcement(agent, &error).add_to(&mut problems),
             }
         }
         if let Ok(workspace) = self.announcement.workspace() {
             for left_out in &workspace.left_out {
-                Problem::root(&self.agents, left_out).add_to(&mut refusals);
+                Problem::root(&self.agents, left_out).add_to(&mut problems);
             }
         }
         // Current clients take a file with any process id in its name, so there must be one.
@@ -164,15 +163,15 @@ impl Beacon {
         .into_iter()
         .filter_map(|place| {
             let bytes = contents.get(&place.agent)?.clone();
-            Some((place.path(), Sign { place, bytes }))
+            Some((place.path(), WantedFile { place, bytes }))
         })
         .collect();
-        self.refusals = refusals;
-        self.settle();
+        self.announcement_problems = problems;
+        self.reconcile();
     }
 
-    /// Removes what should not be there, writes what should, and returns what it wrote.
-    fn settle(&mut self) -> Vec<PathBuf> {
+    /// Removes unwanted files, writes wanted ones, and returns what it wrote.
+    fn reconcile(&mut self) -> Vec<PathBuf> {
         if self.remover.is_done() {
             return Vec::new();
         }
@@ -181,70 +180,70 @@ impl Beacon {
         let files: BTreeSet<_> = self
             .wanted
             .keys()
-            .chain(self.standing.keys())
+            .chain(self.written.keys())
             .cloned()
             .collect();
         self.remover
-            .record(files, self.announcement.tokens.values().cloned());
+            .track(files, self.announcement.tokens.values().cloned());
 
-        let mut problems = self.refusals.clone();
+        let mut problems = self.announcement_problems.clone();
         self.remove_unwanted(&mut problems);
-        let mut written = Vec::new();
-        for (path, sign) in &self.wanted {
-            if stands(self.standing.get_mut(path), path, &sign.bytes) {
+        let mut newly_written = Vec::new();
+        for (path, wanted) in &self.wanted {
+            if is_intact(self.written.get_mut(path), path, &wanted.bytes) {
                 continue;
             }
-            match put(sign) {
-                Ok(standing) => {
-                    self.standing.insert(path.clone(), standing);
-                    written.push(path.clone());
+            match write_file(wanted) {
+                Ok(written) => {
+                    self.written.insert(path.clone(), written);
+                    newly_written.push(path.clone());
                 }
                 Err(error) => {
-                    Problem::file(sign.place.agent, &error).add_to(&mut problems);
+                    Problem::file(wanted.place.agent, &error).add_to(&mut problems);
                 }
             }
         }
         self.problems = problems;
         if self.remover.is_done() {
-            self.retract(&written);
+            self.retract(&newly_written);
             return Vec::new();
         }
-        written
+        newly_written
     }
 
-    /// Removes the files that we wrote and that are not wanted any more. What cannot be removed
-    /// is kept in mind and tried again.
+    /// Removes the files that we wrote and that are not wanted any more. A file that cannot be
+    /// removed stays in the list, and the removal is retried.
     fn remove_unwanted(&mut self, problems: &mut Vec<Problem>) {
         let tokens = self.remover.tokens();
         let tokens: Vec<_> = tokens.iter().map(String::as_str).collect();
         let wanted = &self.wanted;
-        self.standing.retain(|path, standing| {
+        self.written.retain(|path, written| {
             if wanted.contains_key(path) {
                 return true;
             }
-            match take_down(path, &tokens) {
+            match remove_if_ours(path, &tokens) {
                 Ok(_) => false,
                 Err(error) => {
-                    Problem::stuck(standing.agent, &error).add_to(problems);
+                    Problem::stuck(written.agent, &error).add_to(problems);
                     true
                 }
             }
         });
     }
 
-    /// Takes back what was written while a remover was at work on another thread.
-    fn retract(&mut self, written: &[PathBuf]) {
+    /// Removes files that were written while a remover was at work on another thread.
+    fn retract(&mut self, newly_written: &[PathBuf]) {
         let tokens: Vec<_> = self
             .announcement
             .tokens
             .values()
             .map(String::as_str)
             .collect();
-        for path in written {
-            // A failure leaves a file that the next start clears; nobody is left to be told.
-            let _ = take_down(path, &tokens);
+        for path in newly_written {
+            // The program is ending, so nobody can be notified; the next start clears the file.
+            let _ = remove_if_ours(path, &tokens);
         }
-        self.standing.clear();
+        self.written.clear();
     }
 }
 
@@ -258,24 +257,24 @@ impl fmt::Debug for Beacon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Beacon")
             .field("announcement", &self.announcement)
-            .field("files", &self.standing.keys())
+            .field("files", &self.written.keys())
             .field("problems", &self.problems)
             .finish_non_exhaustive()
     }
 }
 
-/// Whether the file is there as it should be. It is read only when its stamp has changed.
-fn stands(standing: Option<&mut Standing>, path: &Path, bytes: &[u8]) -> bool {
-    let Some(standing) = standing.filter(|standing| standing.bytes == bytes) else {
+/// Whether the file on disk has these bytes. It is read only when its stamp has changed.
+fn is_intact(written: Option<&mut WrittenFile>, path: &Path, bytes: &[u8]) -> bool {
+    let Some(written) = written.filter(|written| written.bytes == bytes) else {
         return false;
     };
     let now = private::stamp(path);
-    if now.is_some() && now == standing.stamp {
+    if now.is_some() && now == written.stamp {
         return true;
     }
     let limit = bytes.len() as u64;
     if now.is_some() && matches!(private::read(path, limit), Ok(Some(read)) if read == bytes) {
-        standing.stamp = now;
+        written.stamp = now;
         return true;
     }
     false
@@ -283,17 +282,17 @@ fn stands(standing: Option<&mut Standing>, path: &Path, bytes: &[u8]) -> bool {
 
 /// Writes one file.
 ///
-/// Whatever stands there under that name is replaced, even when another program wrote it. Every
-/// name contains the port, and the port is ours while we listen on it, so a file that another
-/// program left for it can only lead agents to us with a token that we do not know.
-fn put(sign: &Sign) -> Result<Standing, private::Error> {
-    let place = &sign.place;
+/// An existing file of that name is replaced, even when another program wrote it. Every name
+/// contains the port, and the port is ours while we listen on it, so a file that another program
+/// left for it can only lead agents to us with a token that we do not know.
+fn write_file(wanted: &WantedFile) -> Result<WrittenFile, private::Error> {
+    let place = &wanted.place;
     let folder = private::ensure_folder(&place.base, place.below)?;
-    private::write(&folder, &place.name, &sign.bytes)?;
+    private::write(&folder, &place.name, &wanted.bytes)?;
     let stamp = private::stamp(&folder.join(&place.name));
-    Ok(Standing {
+    Ok(WrittenFile {
         agent: place.agent,
-        bytes: sign.bytes.clone(),
+        bytes: wanted.bytes.clone(),
         stamp,
     })
 }

@@ -13,7 +13,7 @@ pub(crate) fn value(text: &str, key: &str) -> Option<String> {
             rest = below;
             continue;
         };
-        // A quoted value may run over several lines, so it is looked for in all that follows.
+        // A quoted value may span several lines, so it is searched in the rest of the text.
         let (value, next) = match quoted(&rest[line.len() - after.len()..]) {
             Some((value, next)) => (value, next),
             None => (plain(after), below),
@@ -34,7 +34,7 @@ fn split_line(text: &str) -> (&str, &str) {
     }
 }
 
-/// The name and all that stands behind `=`, or behind `: `, which the package accepts too.
+/// The name, and everything after `=`, or after `: `, which the package accepts too.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let line = match line.strip_prefix("export") {
@@ -70,7 +70,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
         return None;
     }
     let value = &body[..end];
-    // Only double quotes give a meaning to a backslash, and only to these two.
+    // Only these two escapes are expanded, and only in double quotes.
     let value = match quote {
         '"' => value.replace("\\n", "\n").replace("\\r", "\r"),
         _ => value.to_owned(),
@@ -78,7 +78,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     Some((value, below))
 }
 
-/// A value without quotes ends at the first `#`, wherever that stands.
+/// A value without quotes ends at the first `#`, even without a space before it.
 fn plain(text: &str) -> String {
     text.split('#').next().unwrap_or_default().trim().to_owned()
 }

@@ -1,7 +1,8 @@
-//! The variables that tell an agent about us, for a terminal or a program that we start.
+//! The variables by which an agent finds the companion, for a terminal or a program that we
+//! start.
 //!
-//! They work without any file, so they are what remains when no file can be written. Nothing
-//! here reads or changes the environment of this process.
+//! They work without any file, so they are the fallback when no file can be written. Nothing here
+//! reads or changes the environment of this process.
 
 use serde_json::Value;
 use workbench::Agent;
@@ -10,10 +11,10 @@ use crate::Announcement;
 
 /// The environment in which `agents` find the companion, as names and values.
 ///
-/// The port is required by Qwen Code 0.5.2 to 0.10, which do not search, and settles for every
-/// version which of two companions for one folder is meant. The folders are what Gemini CLI
-/// offers to the model as further folders. Qwen Code has no variable for the token and takes
-/// that from the file.
+/// Qwen Code 0.5.2 to 0.10 requires the port, because it does not search. For every version the
+/// port decides which of two companions for one folder is meant. The folders are what Gemini CLI
+/// offers to the model as further folders. Qwen Code has no variable for the token and reads it
+/// from the file.
 pub fn environment(announcement: &Announcement, agents: &[Agent]) -> Vec<(String, String)> {
     let workspace = announcement
         .workspace()

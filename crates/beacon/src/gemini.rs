@@ -3,8 +3,8 @@
 //! It reads `<tmpdir>/gemini/ide/gemini-ide-server-<pid>-<port>.json` since 0.5.5. Up to 0.30
 //! the process id must be that of the process which the client takes for its editor, so there
 //! is a file for each process that may be it; since 0.31 any id will do and the right one only
-//! ranks higher. The form without a port is not written: it wins over every other file without
-//! a look at the folder that it is for, and so would hide companions of other folders.
+//! ranks higher. The form without a port is not written: the client prefers it to every other file
+//! without checking the folder, so it would hide companions of other folders.
 
 use workbench::Agent;
 

@@ -13,18 +13,18 @@ use serde_json::Value;
 const LIMIT: u64 = 1 << 20;
 
 /// Removes those files of an earlier run that still carry one of that run's tokens, and returns
-/// which they were. Call it at start with what a run that has crashed has recorded.
+/// the files that it removed. Call it at start with what a crashed run has recorded.
 pub fn clear(files: &[PathBuf], tokens: &[String]) -> Vec<PathBuf> {
     let tokens: Vec<_> = tokens.iter().map(String::as_str).collect();
     files
         .iter()
-        .filter(|path| matches!(take_down(path, &tokens), Ok(true)))
+        .filter(|path| matches!(remove_if_ours(path, &tokens), Ok(true)))
         .cloned()
         .collect()
 }
 
-/// Removes the file if it carries one of the tokens, and says whether it did.
-pub(crate) fn take_down(path: &Path, tokens: &[&str]) -> Result<bool, private::Error> {
+/// Removes the file if it carries one of the tokens, and returns whether it did.
+pub(crate) fn remove_if_ours(path: &Path, tokens: &[&str]) -> Result<bool, private::Error> {
     if !carries(path, tokens) {
         return Ok(false);
     }

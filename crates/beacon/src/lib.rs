@@ -2,14 +2,15 @@
 //!
 //! An agent in a terminal learns about a companion from a small JSON file that says on which
 //! port it listens, for which folders, and with which token. Each agent, and nearly each
-//! version of it, looks in a place of its own. This crate knows these places and what has to
-//! stand in the files; it writes them, keeps them alive, and removes them. It must not talk to
-//! a network, and it knows nothing of what happens once an agent has found us.
+//! version of it, looks in a place of its own. This crate knows these places and the content of
+//! the files; it writes, restores and removes them. It never uses the network, and it knows
+//! nothing of what happens once an agent has found the companion.
 //!
-//! Start reading at [`Beacon`], which does the work. The rules it follows are pure and stand in
-//! [`places`] (which files), [`Announcement`] (what is in them) and [`environment`] (the
-//! variables that do the same job in a terminal of our own). Everything they need to know about
-//! the machine is in [`Surroundings`].
+//! Start reading at [`Beacon`], which does the work. The rules are pure functions: [`places`]
+//! (which files there are), [`Announcement`] (what is in them) and [`environment`] (variables
+//! with the same information, for a terminal that we start). What they need to know about the
+//! machine comes in from outside: [`Surroundings`] has the folders and variables, [`process`] the
+//! process ids.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -33,7 +34,7 @@
 //!     stdio: None,
 //! };
 //! let pids = beacon::process::candidates(std::process::id(), None);
-//! let beacon = Beacon::light(surroundings, &[Agent::Qwen], announcement, &pids);
+//! let beacon = Beacon::announce(surroundings, &[Agent::Qwen], announcement, &pids);
 //!
 //! assert!(beacon.problems().is_empty());
 //! let lock = home.join(".qwen").join("ide").join("4711.lock");
@@ -55,10 +56,12 @@ mod qwen;
 mod remover;
 mod surroundings;
 
-pub use announcement::{Announcement, Error, IdeInfo, LeftOut, Stdio, Unfit, Workspace};
+pub use announcement::{
+    Announcement, AnnouncementError, IdeInfo, LeftOut, LeftOutReason, Stdio, Workspace,
+};
 pub use beacon::Beacon;
 pub use environment::environment;
-pub use places::{DiscoveryPath, node_tmpdir, places, temporary_folders};
+pub use places::{DiscoveryPath, places};
 pub use problem::Problem;
 pub use remover::Remover;
 pub use surroundings::{Surroundings, System};

@@ -1,7 +1,6 @@
 //! Where agents look: the files to write for a port, as a pure function of the surroundings.
 //!
-//! What is particular to one agent stands in the module of its name. Nothing here touches a
-//! disk.
+//! What differs between agents is in the module of each agent. Nothing here does I/O.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +12,7 @@ use crate::{Surroundings, System, gemini, qwen};
 /// A file that an agent reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscoveryPath {
-    /// Who reads it.
+    /// The agent that reads it.
     pub agent: Agent,
     /// The folder that the user or the system has chosen; it may be a symlink.
     pub base: PathBuf,
@@ -56,12 +55,12 @@ pub fn places(
         .collect()
 }
 
-/// The temporary folder as `os.tmpdir()` of Node finds it, which is what both agents ask.
+/// The temporary folder as `os.tmpdir()` of Node finds it, because both agents use that.
 ///
 /// On Unix that is the first of `TMPDIR`, `TMP` and `TEMP` that is not empty, else `/tmp`, with
 /// one trailing slash cut off. The standard library of Rust looks at `TMPDIR` only. On Windows
 /// it is `TEMP`, `TMP`, or `temp` in the system's folder.
-pub fn node_tmpdir(surroundings: &Surroundings) -> PathBuf {
+fn node_tmpdir(surroundings: &Surroundings) -> PathBuf {
     let first = |names: &[&str]| names.iter().find_map(|name| surroundings.var(name));
     if surroundings.system == System::Windows {
         let path = match first(&["TEMP", "TMP"]) {
@@ -94,7 +93,7 @@ pub fn node_tmpdir(surroundings: &Surroundings) -> PathBuf {
 /// `nix-shell`, a login over SSH each have or lack a `TMPDIR` of their own. So besides our own
 /// folder there is the one that Node takes when nothing is set, and on macOS the one that the
 /// system gives to each user.
-pub fn temporary_folders(surroundings: &Surroundings) -> Vec<PathBuf> {
+pub(crate) fn temporary_folders(surroundings: &Surroundings) -> Vec<PathBuf> {
     let mut folders = vec![node_tmpdir(surroundings)];
     if surroundings.system != System::Windows {
         folders.push(surroundings.tmp.clone());

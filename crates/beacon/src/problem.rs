@@ -1,18 +1,18 @@
-//! What kept a discovery file from being written, told so that a person can act on it.
+//! Why a discovery file could not be written, in words that a person can act on.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use workbench::Agent;
 
-use crate::announcement::{Error, LeftOut};
+use crate::announcement::{AnnouncementError, LeftOut};
 
-/// Something that keeps agents from finding the companion. The companion works on.
+/// Something that keeps agents from finding the companion. The companion keeps running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The agents that are affected.
+    /// The affected agents.
     pub agents: Vec<Agent>,
-    /// The file or folder that is at fault, if it is one.
+    /// The file or folder that causes the problem, if there is one.
     pub path: Option<PathBuf>,
     /// What is wrong and why; it never contains a token.
     pub message: String,
@@ -41,8 +41,8 @@ impl Problem {
         }
     }
 
-    /// An announcement that says nothing to this agent.
-    pub(crate) fn announcement(agent: Agent, error: &Error) -> Problem {
+    /// An announcement that cannot be written for this agent.
+    pub(crate) fn announcement(agent: Agent, error: &AnnouncementError) -> Problem {
         Problem {
             agents: vec![agent],
             path: None,
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// A root that agents are not told about.
+    /// A root that is not in the discovery files.
     pub(crate) fn root(agents: &[Agent], left_out: &LeftOut) -> Problem {
         Problem {
             agents: agents.to_vec(),
@@ -62,7 +62,7 @@ impl Problem {
         }
     }
 
-    /// Adds this problem to a list in which each one stands once, with all agents it concerns.
+    /// Adds this problem to a list. Equal problems of several agents become one entry.
     pub(crate) fn add_to(self, problems: &mut Vec<Problem>) {
         match problems.iter_mut().find(|known| {
             known.path == self.path && known.message == self.message && known.hint == self.hint

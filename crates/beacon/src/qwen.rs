@@ -6,8 +6,8 @@
 //!   process id must be that of the process which the client takes for its editor.
 //! - The written specification also names `<qwen home>/ide/<pid>-<port>.lock` and
 //!   `<tmpdir>/qwen/ide/qwen-code-ide-server-<pid>-<port>.json`. No published version reads
-//!   them and their names match no pattern that one scans for, so they do no harm, and they
-//!   serve whoever follows the specification.
+//!   them and their names match no pattern that one scans for, so they do no harm. They are
+//!   there for clients that follow the specification.
 
 use std::path::PathBuf;
 
@@ -50,8 +50,8 @@ pub(crate) fn places(surroundings: &Surroundings, port: u16, pids: &[u32]) -> Ve
 }
 
 /// The folders that a version of Qwen Code may take for its own: `~/.qwen`, and the one that
-/// `QWEN_HOME` names. Versions before 0.15.10 do not know that variable, and later ones read
-/// nothing but what it names, so both are served.
+/// `QWEN_HOME` names. Versions before 0.15.10 do not know that variable, and later ones read only
+/// the folder that it names, so both get files.
 fn homes(surroundings: &Surroundings) -> Vec<PathBuf> {
     let default = surroundings.home.as_ref().map(|home| home.join(".qwen"));
     let moved = qwen_home(surroundings).map(|path| expand(surroundings, &path));
@@ -61,8 +61,8 @@ fn homes(surroundings: &Surroundings) -> Vec<PathBuf> {
 }
 
 /// `QWEN_HOME` from the environment, else from `~/.qwen/.env`, else from `~/.env`, which the
-/// client reads before anything else. A variable that is set to nothing hides the files and
-/// still means the default, since the client only fills in what is missing altogether.
+/// client reads first. A variable that is set to an empty value overrides the files and still
+/// means the default, because the client takes from the files only what is not set at all.
 fn qwen_home(surroundings: &Surroundings) -> Option<String> {
     const NAME: &str = "QWEN_HOME";
     if let Some(value) = surroundings.vars.get(NAME) {

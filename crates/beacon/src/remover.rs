@@ -1,4 +1,4 @@
-//! A handle that takes the discovery files away, for ways out that do not pass by their owner.
+//! A handle that removes the discovery files, for exits that do not run the owner's code.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,69 +6,69 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::leftovers::take_down;
+use crate::leftovers::remove_if_ours;
 
 /// Removes the files of a [`Beacon`](crate::Beacon), from any thread.
 ///
-/// It is made for a panic hook and for the task that waits for signals. It reads files and
-/// allocates, so it is not for use inside a raw signal handler. Only files that still carry one
-/// of our tokens are removed, and the beacon writes none afterwards.
+/// It is for a panic hook and for the task that waits for signals. It reads files and allocates,
+/// so it must not be called from a raw signal handler. Only files that still carry one of our
+/// tokens are removed, and the beacon writes none afterwards.
 #[derive(Clone)]
 pub struct Remover {
-    ledger: Arc<Ledger>,
+    state: Arc<RemoverState>,
 }
 
 impl Remover {
     pub(crate) fn new() -> Remover {
         Remover {
-            ledger: Arc::default(),
+            state: Arc::default(),
         }
     }
 
     /// Removes the files. Calling it again does nothing, so that a companion that has taken up
     /// the same port and tokens in the meantime keeps its files.
     pub fn remove(&self) {
-        // The order matters: a beacon that is just writing looks at this flag afterwards, and
-        // takes its file away itself when it has missed the list below.
-        self.ledger.out.store(true, Ordering::SeqCst);
-        let entries = std::mem::take(&mut *self.entries());
-        let tokens: Vec<_> = entries.tokens.iter().map(String::as_str).collect();
-        for path in &entries.files {
-            // There is nobody left to tell about a failure; the next start clears what is left.
-            let _ = take_down(path, &tokens);
+        // The order matters: a beacon that is writing at this moment checks this flag afterwards,
+        // and removes its file itself if the list below does not contain it.
+        self.state.done.store(true, Ordering::SeqCst);
+        let tracked = std::mem::take(&mut *self.tracked());
+        let tokens: Vec<_> = tracked.tokens.iter().map(String::as_str).collect();
+        for path in &tracked.files {
+            // The program is ending, so nobody can be notified; the next start clears the file.
+            let _ = remove_if_ours(path, &tokens);
         }
     }
 
-    /// Lets the files stand and forgets them, for a successor that is about to write the same ones.
-    pub(crate) fn let_stand(&self) {
-        self.ledger.out.store(true, Ordering::SeqCst);
-        drop(std::mem::take(&mut *self.entries()));
+    /// Keeps the files on disk and forgets them, for a successor that is about to write the same.
+    pub(crate) fn forget(&self) {
+        self.state.done.store(true, Ordering::SeqCst);
+        drop(std::mem::take(&mut *self.tracked()));
     }
 
-    /// Whether the files have been taken away for good.
+    /// Whether the files were removed or forgotten: from then on none may be written.
     pub(crate) fn is_done(&self) -> bool {
-        self.ledger.out.load(Ordering::SeqCst)
+        self.state.done.load(Ordering::SeqCst)
     }
 
-    /// Sets which files may be there from now on. Tokens are only ever added, since a file that
+    /// Sets which files may exist from now on. Tokens are only ever added, because a file that
     /// could not be rewritten still carries an old one.
-    pub(crate) fn record(&self, files: BTreeSet<PathBuf>, tokens: impl Iterator<Item = String>) {
-        let mut entries = self.entries();
-        entries.files = files;
-        entries.tokens.extend(tokens);
+    pub(crate) fn track(&self, files: BTreeSet<PathBuf>, tokens: impl Iterator<Item = String>) {
+        let mut tracked = self.tracked();
+        tracked.files = files;
+        tracked.tokens.extend(tokens);
     }
 
     /// All tokens that a file of ours can carry.
     pub(crate) fn tokens(&self) -> BTreeSet<String> {
-        self.entries().tokens.clone()
+        self.tracked().tokens.clone()
     }
 
-    /// The lock is never held across anything that can fail or take time, so that a panic hook
-    /// on the same thread cannot wait for itself. The hook must not panic either, so it takes
-    /// the lock whatever state it is in.
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.ledger
-            .entries
+    /// The lock is never held across anything that can fail or block, so that a panic hook on the
+    /// same thread cannot deadlock. The hook must not panic either, so a poisoned lock is taken
+    /// as it is.
+    fn tracked(&self) -> MutexGuard<'_, TrackedFiles> {
+        self.state
+            .tracked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,14 +83,14 @@ impl fmt::Debug for Remover {
 }
 
 #[derive(Default)]
-struct Ledger {
-    /// Set once the files are to be gone for good.
-    out: AtomicBool,
-    entries: Mutex<Entries>,
+struct RemoverState {
+    /// Set once; no file is written afterwards.
+    done: AtomicBool,
+    tracked: Mutex<TrackedFiles>,
 }
 
 #[derive(Default)]
-struct Entries {
+struct TrackedFiles {
     files: BTreeSet<PathBuf>,
     tokens: BTreeSet<String>,
 }

@@ -1,8 +1,8 @@
 //! What the rules of discovery need to know about the machine they run on.
 //!
 //! [`Surroundings::capture`] is the only place in this crate that reads the real environment
-//! and the files that stand in for it. Everything else takes a [`Surroundings`], so that each
-//! rule can be tried against a machine that exists in a table only.
+//! variables and the `.env` files that extend them. The rules take a [`Surroundings`], so that each
+//! of them can be tested against a machine that exists only in a table.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,8 +10,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
-/// The variables that decide where an agent looks. No other one is kept, because an
-/// environment is full of keys that are nobody's business.
+/// The variables that decide where an agent looks. No others are kept, because an environment
+/// often contains secrets.
 const VARIABLES: [&str; 8] = [
     "DARWIN_USER_TEMP_DIR",
     "QWEN_HOME",
@@ -23,7 +23,7 @@ const VARIABLES: [&str; 8] = [
     "windir",
 ];
 
-/// More than any `.env` file that a person keeps by hand.
+/// How many bytes of a `.env` file are read; files that people write by hand are smaller.
 const DOTENV_LIMIT: u64 = 1 << 20;
 
 /// The kind of operating system, as far as the rules differ.
@@ -38,7 +38,7 @@ pub enum System {
 }
 
 impl System {
-    /// The one that this program was built for.
+    /// The system that this program was built for.
     pub const fn current() -> System {
         if cfg!(windows) {
             System::Windows
@@ -71,7 +71,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// A machine with nothing set.
+    /// A machine without any variables or `.env` files.
     pub fn new(home: Option<PathBuf>, folder: PathBuf) -> Surroundings {
         Surroundings {
             system: System::current(),
@@ -84,7 +84,7 @@ impl Surroundings {
         }
     }
 
-    /// The machine that we are on, at this moment.
+    /// Reads this machine's variables and `.env` files.
     pub fn capture() -> Surroundings {
         let home = env::home_dir().filter(|home| home.is_absolute());
         let dotenv = |below: &str| {
@@ -103,7 +103,7 @@ impl Surroundings {
         }
     }
 
-    /// A variable that is set to something.
+    /// The value of a variable, unless it is empty.
     pub(crate) fn var(&self, name: &str) -> Option<&str> {
         self.vars
             .get(name)
@@ -112,7 +112,7 @@ impl Surroundings {
     }
 }
 
-/// Shows everything but the text of the `.env` files, which is where people keep their keys.
+/// Shows everything but the text of the `.env` files, because they often contain secrets.
 impl fmt::Debug for Surroundings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = |text: &Option<String>| text.as_ref().map(String::len);
@@ -128,9 +128,8 @@ impl fmt::Debug for Surroundings {
     }
 }
 
-/// Reads a `.env` file, which may be a symlink into somebody's collection of dot files. Some
-/// password managers put a pipe there that asks the person before it yields; we do not open
-/// one.
+/// Reads a `.env` file, which may be a symlink into a dotfiles repository. Only regular files are
+/// opened: some password managers put a pipe there whose reader makes them prompt the person.
 fn read_dotenv(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;

@@ -49,8 +49,8 @@ impl Machine {
         }
     }
 
-    fn light(&self) -> Beacon {
-        Beacon::light(
+    fn announce(&self) -> Beacon {
+        Beacon::announce(
             self.surroundings(),
             &Agent::DISCOVERING,
             announcement("/project"),
@@ -117,7 +117,7 @@ fn is_private(path: &Path) -> bool {
 #[test]
 fn all_files_are_written_privately_and_removed_at_the_end() {
     let machine = Machine::new();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     assert!(beacon.problems().is_empty(), "{:?}", beacon.problems());
     assert_eq!(machine.files(), ALL);
     assert_eq!(beacon.files().count(), ALL.len());
@@ -132,7 +132,7 @@ fn all_files_are_written_privately_and_removed_at_the_end() {
 #[test]
 fn without_a_pid_the_process_that_is_served_gives_its_number() {
     let machine = Machine::new();
-    let _beacon = Beacon::light(
+    let _beacon = Beacon::announce(
         machine.surroundings(),
         &[Agent::Gemini],
         announcement("/project"),
@@ -147,7 +147,7 @@ fn without_a_pid_the_process_that_is_served_gives_its_number() {
 #[test]
 fn a_new_announcement_is_written_and_what_no_longer_belongs_is_removed() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     beacon.set_announcement(announcement("/elsewhere"));
     assert_eq!(machine.files(), ALL);
     assert_eq!(machine.read(LOCK)["workspacePath"], "/elsewhere");
@@ -177,9 +177,9 @@ fn a_new_announcement_is_written_and_what_no_longer_belongs_is_removed() {
 }
 
 #[test]
-fn an_announcement_that_says_nothing_takes_the_files_away_and_is_a_problem() {
+fn an_invalid_announcement_removes_the_files_and_is_a_problem() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     beacon.set_announcement(Announcement {
         roots: Vec::new(),
         ..announcement("/project")
@@ -194,14 +194,14 @@ fn an_announcement_that_says_nothing_takes_the_files_away_and_is_a_problem() {
 }
 
 #[test]
-fn a_root_that_cannot_be_told_is_a_problem_and_the_others_are_announced() {
+fn a_root_that_cannot_be_announced_is_a_problem_and_the_others_are_announced() {
     let machine = Machine::new();
     let roots = vec!["/a:b".into(), "/project".into()];
     let announcement = Announcement {
         roots,
         ..announcement("/project")
     };
-    let beacon = Beacon::light(
+    let beacon = Beacon::announce(
         machine.surroundings(),
         &Agent::DISCOVERING,
         announcement,
@@ -218,15 +218,15 @@ fn a_root_that_cannot_be_told_is_a_problem_and_the_others_are_announced() {
 #[test]
 fn healing_does_nothing_while_nothing_happens() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     assert!(beacon.heal().is_empty());
     assert!(beacon.heal().is_empty());
 }
 
 #[test]
-fn what_somebody_deletes_comes_back() {
+fn a_deleted_file_is_restored() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     fs::remove_file(machine.at(LOCK)).unwrap();
     assert_eq!(beacon.heal(), [machine.at(LOCK)]);
     fs::remove_dir_all(machine.at("tmp/gemini")).unwrap();
@@ -236,9 +236,9 @@ fn what_somebody_deletes_comes_back() {
 }
 
 #[test]
-fn what_somebody_changes_is_put_right() {
+fn a_changed_file_is_restored() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     let original = fs::read(machine.at(LOCK)).unwrap();
 
     // Another content of the same length, as the worst case for a look at the outside.
@@ -274,7 +274,7 @@ fn a_leftover_for_our_port_is_replaced() {
     let machine = Machine::new();
     fs::create_dir_all(machine.at("home/.qwen/ide")).unwrap();
     fs::write(machine.at(LOCK), r#"{"authToken":"theirs","port":4711}"#).unwrap();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     assert!(beacon.problems().is_empty());
     assert_eq!(machine.read(LOCK)["authToken"], "token-of-qwen");
 }
@@ -283,7 +283,7 @@ fn a_leftover_for_our_port_is_replaced() {
 fn a_folder_of_somebody_else_is_reported_and_the_rest_is_written() {
     let machine = Machine::new();
     make_unusable(&machine.at("tmp/gemini"));
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     let standing: Vec<_> = beacon.files().map(Path::to_path_buf).collect();
     assert_eq!(
         standing,
@@ -323,7 +323,7 @@ fn a_symlinked_folder_is_not_used() {
     let machine = Machine::new();
     fs::create_dir(machine.at("trap")).unwrap();
     symlink(machine.at("trap"), machine.at("tmp/gemini")).unwrap();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     assert_eq!(fs::read_dir(machine.at("trap")).unwrap().count(), 0);
     assert_eq!(beacon.problems().len(), 1);
     assert!(beacon.problems()[0].message.contains("symlink"));
@@ -338,7 +338,7 @@ fn a_symlinked_home_is_used() {
         home: Some(machine.at("link")),
         ..machine.surroundings()
     };
-    let beacon = Beacon::light(
+    let beacon = Beacon::announce(
         surroundings,
         &[Agent::Qwen],
         announcement("/project"),
@@ -357,7 +357,7 @@ fn a_place_that_cannot_be_written_to_is_reported() {
     surroundings
         .vars
         .insert("QWEN_HOME".into(), "/proc/outrigger".into());
-    let beacon = Beacon::light(
+    let beacon = Beacon::announce(
         surroundings,
         &[Agent::Qwen],
         announcement("/project"),
@@ -380,7 +380,7 @@ fn a_place_that_cannot_be_written_to_is_reported() {
 fn a_folder_in_the_place_of_a_file_is_reported() {
     let machine = Machine::new();
     fs::create_dir_all(machine.at(LOCK)).unwrap();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     let [problem] = beacon.problems() else {
         panic!("{:?}", beacon.problems())
     };
@@ -390,13 +390,13 @@ fn a_folder_in_the_place_of_a_file_is_reported() {
 }
 
 #[test]
-fn two_names_of_one_temporary_folder_do_not_quarrel() {
+fn two_paths_of_one_temporary_folder_do_not_conflict() {
     let machine = Machine::new();
     symlink(machine.at("tmp"), machine.at("link")).unwrap();
     let mut surroundings = machine.surroundings();
     let link = machine.at("link").to_str().unwrap().to_owned();
     surroundings.vars.insert("TMPDIR".into(), link);
-    let mut beacon = Beacon::light(
+    let mut beacon = Beacon::announce(
         surroundings,
         &[Agent::Gemini],
         announcement("/project"),
@@ -411,7 +411,7 @@ fn two_names_of_one_temporary_folder_do_not_quarrel() {
 #[test]
 fn a_file_that_another_program_has_taken_over_is_left_to_it() {
     let machine = Machine::new();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     let theirs = r#"{"authToken":"theirs","port":4711}"#;
     fs::write(machine.at(LOCK), theirs).unwrap();
     drop(beacon);
@@ -422,7 +422,7 @@ fn a_file_that_another_program_has_taken_over_is_left_to_it() {
 #[test]
 fn a_remover_works_from_another_thread_and_for_good() {
     let machine = Machine::new();
-    let mut beacon = machine.light();
+    let mut beacon = machine.announce();
     let remover = beacon.remover();
     std::thread::spawn(move || remover.remove()).join().unwrap();
     assert!(machine.files().is_empty());
@@ -434,7 +434,7 @@ fn a_remover_works_from_another_thread_and_for_good() {
 #[test]
 fn a_remover_works_from_a_panic_hook() {
     let machine = Machine::new();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     let remover = beacon.remover();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -450,11 +450,11 @@ fn a_remover_works_from_a_panic_hook() {
 #[test]
 fn files_can_be_left_for_a_successor() {
     let machine = Machine::new();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     let files = machine.files();
     assert!(!files.is_empty());
     let remover = beacon.remover();
-    beacon.leave();
+    beacon.hand_over();
     remover.remove();
     assert_eq!(machine.files(), files);
 }
@@ -462,9 +462,9 @@ fn files_can_be_left_for_a_successor() {
 #[test]
 fn a_second_removal_spares_the_files_of_a_successor() {
     let machine = Machine::new();
-    let mut first = machine.light();
+    let mut first = machine.announce();
     first.remove();
-    let second = machine.light();
+    let second = machine.announce();
     drop(first);
     assert_eq!(machine.files(), ALL);
     drop(second);
@@ -474,7 +474,7 @@ fn a_second_removal_spares_the_files_of_a_successor() {
 #[test]
 fn what_a_crash_leaves_behind_can_be_cleared() {
     let machine = Machine::new();
-    let beacon = machine.light();
+    let beacon = machine.announce();
     let files: Vec<_> = beacon.files().map(Path::to_path_buf).collect();
     std::mem::forget(beacon);
     fs::write(machine.at(GEMINI), r#"{"authToken":"theirs"}"#).unwrap();

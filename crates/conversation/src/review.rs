@@ -8,13 +8,16 @@ use std::collections::HashMap;
 
 use companion::desk::Desk;
 use tokio::sync::oneshot;
-use workbench::{Agent, Ask, Original, ProposalId, SessionId, Standing, Texts, Traits, Verdict};
+use workbench::{
+    Agent, Original, ProposalId, ProposalRequest, SessionId, Standing, Texts, Verdict,
+    VerdictCapabilities,
+};
 
 use crate::backend::Edit;
 use crate::requests::{AgentRequest, Reply};
 
 /// A yes is a yes to the agent's own text, also if that is empty.
-const TRAITS: Traits = Traits {
+const CAPABILITIES: VerdictCapabilities = VerdictCapabilities {
     takes_empty_text: true,
     takes_edited_text: false,
 };
@@ -94,7 +97,7 @@ impl PendingVerdict {
 
 /// The edit that a request is about and the option that allows it, if it is about exactly one edit and
 /// a plain yes is among the options.
-fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Ask, String)> {
+fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(ProposalRequest, String)> {
     if request.questions.is_some() {
         return None;
     }
@@ -103,14 +106,14 @@ fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Ask, Str
         return None;
     };
     let original = edit.before.clone().map_or(Original::Absent, Original::Text);
-    let ask = Ask {
+    let ask = ProposalRequest {
         // Each request is its own: two of them may be about the same file.
         session: SessionId::new(request.id.as_str()),
         agent,
         path: edit.path.clone(),
         texts: Texts::new(original, edit.after.clone()),
         standing: Standing::Open,
-        traits: TRAITS,
+        capabilities: CAPABILITIES,
     };
     Some((ask, allow))
 }

@@ -189,7 +189,7 @@ pub(crate) fn smallest_edit(buffer: &Buffer, new: &str, encoding: Encoding) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workbench::{Agent, Original, SessionId, Standing, Traits};
+    use workbench::{Agent, Original, SessionId, Standing, VerdictCapabilities};
 
     const ORIGINAL: &str = "one\ntwo\nthree\nfour\n";
     const PROPOSED: &str = "ONE\ntwo\nfour\nfive\n";
@@ -203,7 +203,7 @@ mod tests {
             path: "/w/a.txt".into(),
             texts: Arc::new(texts),
             standing: Standing::Open,
-            traits: Traits {
+            capabilities: VerdictCapabilities {
                 takes_empty_text: false,
                 takes_edited_text: true,
             },

@@ -21,7 +21,7 @@ pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         proposed: proposal.current().to_owned(),
         hunks: hunks.map(::wire::Hunk::from).collect(),
         dirty,
-        editable: proposal.traits.takes_edited_text,
+        editable: proposal.capabilities.takes_edited_text,
     }
 }
 

@@ -1,4 +1,4 @@
-//! One step from a snapshot to the next.
+//! The changes of the feed.
 
 use companion::desk::{AgentSession, LogEntry};
 use workbench::{Agent, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing};
@@ -13,46 +13,46 @@ pub enum Topic {
     Review = 1,
     /// The conversation.
     Conversation = 2,
-    /// What agents see, and what happened.
+    /// What agents see, and the log.
     Shared = 4,
-    /// The figures of a status line.
+    /// The counts of a status line.
     Counts = 8,
 }
 
-/// One change. It says how things are now, so that to hear it twice does no harm; only changes of a
-/// conversation build on each other.
+/// One change. It has the new state, or names what to read again, so receiving it twice does no
+/// harm. Only changes of a conversation are increments.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// An agent proposes something.
     Opened(ProposalSummary),
     /// The person changed the text of a proposal.
     Drafted(ProposalId),
-    /// A proposal is over.
+    /// A proposal was closed.
     Closed(ProposalId, Outcome),
-    /// Agents came or went; these are here now.
+    /// Agents connected or disconnected; these are connected now.
     Agents(Vec<AgentSession>),
-    /// The figures are others now.
+    /// The counts have changed.
     Counts(Counts),
-    /// Agents see something else, or are kept from something else.
+    /// What agents see or what is held back from them has changed.
     Shared(Shared),
-    /// Something happened, or an entry of the log was brought up to date.
+    /// The log has a new entry, or an entry was updated.
     Logged(LogEntry),
-    /// The conversation went on.
+    /// The conversation has changed.
     Conversation(conversation::Change),
 }
 
-/// What lists of proposals show. It holds no text of a file, because the feed keeps it for a while.
+/// What lists of proposals show. It holds no file content, because the feed keeps it for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposalSummary {
-    /// The number by which it is named.
+    /// Its number.
     pub id: ProposalId,
     /// The path as the agent sent it.
     pub path: String,
     /// The agent.
     pub agent: Agent,
-    /// The session that asked and gets the verdict.
+    /// The session that sent the request and receives the verdict.
     pub session: SessionId,
-    /// When the agent asked, in Unix milliseconds.
+    /// When the request arrived, in Unix milliseconds.
     pub opened_at: u64,
     /// Whether the file does not exist yet.
     pub new_file: bool,
@@ -65,7 +65,7 @@ pub struct ProposalSummary {
 }
 
 impl ProposalSummary {
-    /// Sums a proposal up. It may have to compare the texts, which takes a while for large ones.
+    /// Summarises a proposal. It may have to compare the texts, which takes a while for large ones.
     pub fn of(proposal: &Proposal) -> ProposalSummary {
         ProposalSummary {
             id: proposal.id,
@@ -75,7 +75,7 @@ impl ProposalSummary {
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
             hunks: proposal.texts.review().hunks().len(),
-            editable: proposal.traits.takes_edited_text,
+            editable: proposal.capabilities.takes_edited_text,
             terminal_only: match &proposal.standing {
                 Standing::Open => None,
                 Standing::TerminalOnly(why) => Some(why.clone()),
@@ -84,19 +84,19 @@ impl ProposalSummary {
     }
 }
 
-/// The figures of a status line.
+/// The counts of a status line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Proposals that wait for a decision.
+    /// Pending proposals.
     pub pending: usize,
-    /// Open files that agents are not told about, by reason.
+    /// Open files that are held back from agents, by reason.
     pub held_back: HeldBack,
-    /// Whether agents are told nothing for the time being.
+    /// Whether nothing is shared with agents for the time being.
     pub paused: bool,
 }
 
 impl Change {
-    /// What it is about.
+    /// The topic by which readers filter.
     pub fn topic(&self) -> Topic {
         match self {
             Change::Opened(_) | Change::Drafted(_) | Change::Closed(..) | Change::Agents(_) => {
@@ -108,7 +108,7 @@ impl Change {
         }
     }
 
-    /// About how many bytes it takes, always the same for the same change.
+    /// An estimate of its size in bytes, always the same for the same change.
     pub(crate) fn size(&self) -> usize {
         /// A change without any text.
         const OVERHEAD: usize = 256;

@@ -9,10 +9,10 @@ use workbench::Refusal;
 /// Why a command was not carried out, for the person who gave it.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontError {
-    /// The decision cannot be carried out. The proposal is as open as before.
+    /// The decision cannot be carried out. The proposal stays open.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A path that is relative to nothing that we know.
+    /// A relative path; commands may run in any folder, so there is no base for it.
     #[error("{} is not an absolute path", .0.display())]
     RelativePath(PathBuf),
     /// There is no such file.
@@ -20,16 +20,16 @@ pub enum FrontError {
     NoSuchFile {
         /// The path as it was given.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         why: std::io::Error,
     },
-    /// Something else than a file.
+    /// A folder, or something else that is not a file.
     #[error("{} is not a file", .0.display())]
     NotAFile(PathBuf),
-    /// The conversation could not do it.
+    /// The conversation could not carry it out.
     #[error(transparent)]
     Conversation(#[from] Trouble),
-    /// Conversations are switched off. How to switch them on depends on where one asks.
+    /// Conversations are switched off. How to switch them on depends on the front end.
     #[error("conversations with a daemon are switched off")]
     NoConversation,
     /// The companion is about to end.

@@ -1,12 +1,12 @@
-//! The feed: numbered changes for everybody who shows something to the person.
+//! The feed: numbered changes for all front ends.
 //!
-//! There is one ring of changes for all readers. A reader has a position in it and reads on when it
-//! can, so a slow one costs nothing here. There is one rule for a reader that has fallen behind
-//! what the ring holds: it gets a snapshot, and goes on from there.
+//! There is one ring buffer of changes for all readers. Each reader has a position in it and reads
+//! at its own pace, so a slow one costs nothing here. A reader whose position is no longer in the
+//! ring gets a snapshot, and continues from there.
 //!
-//! What agents see changes with every move of the cursor. Nobody looks at that while no page is
-//! open, so it is only put together while a reader wants it; what was left out meanwhile is a
-//! number without a change, which makes a reader that comes back start with a snapshot.
+//! What agents see changes with every move of the cursor. Nobody reads that while no page is open,
+//! so it is only collected while a reader wants it. An omitted change takes a number, so that a
+//! reader that returns to an earlier number gets a snapshot.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -18,36 +18,37 @@ use tokio::sync::watch;
 
 use crate::change::{Change, Topic};
 
-/// How many changes are kept for readers that are behind, and about how many bytes of them.
+/// How many changes are kept for readers that are behind, and their total size by estimate.
 const KEPT: usize = 4096;
 const KEPT_BYTES: usize = 4 << 20;
 
-/// How long a reader that left is expected back: a page that is reloaded takes a moment.
+/// How long a reader that has left is expected back, because a page may be reloading.
 const EXPECTED: Duration = Duration::from_mins(1);
 
 /// A change and its number. Numbers rise; they may have gaps.
 #[derive(Debug)]
-pub struct Numbered {
-    /// Its number, from 1.
+pub struct NumberedChange {
+    /// Counted from 1.
     pub number: u64,
-    /// The change.
+    /// What has changed.
     pub change: Change,
     encoded: OnceLock<Bytes>,
 }
 
-impl Numbered {
-    /// The change as the encoder of many readers writes it: made once, then shared by all of them.
-    pub fn encoded(&self, encode: impl FnOnce(&Numbered) -> Bytes) -> Bytes {
+impl NumberedChange {
+    /// The encoded change. `encode` runs for the first reader only; all others share its bytes. So
+    /// there can be one encoding per process: that of the page.
+    pub fn encoded(&self, encode: impl FnOnce(&NumberedChange) -> Bytes) -> Bytes {
         self.encoded.get_or_init(|| encode(self)).clone()
     }
 }
 
-/// What a reader wants to hear of.
+/// The topics that a reader wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u8);
 
 impl Interest {
-    /// Of these topics, and of no other.
+    /// These topics, and no others.
     pub const fn of(topics: &[Topic]) -> Interest {
         let mut bits = 0;
         let mut at = 0;
@@ -68,45 +69,45 @@ impl Interest {
 pub(crate) struct Feed {
     ring: Mutex<Ring>,
     newest: watch::Sender<u64>,
-    /// How many readers there are, and how many of them want to hear of what is shared.
+    /// How many readers there are, and how many of them want [`Topic::Shared`].
     readers: AtomicUsize,
     sharing: AtomicUsize,
-    /// How many snapshots were taken.
+    /// How many snapshots were begun.
     snapshots: AtomicU64,
 }
 
-/// Who reads, or is expected to in a moment.
+/// Which changes are read, or expected to be read soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
-    /// Nobody.
-    Nobody,
-    /// Readers who do not care for what is shared.
+pub(crate) enum Demand {
+    /// None: there are no readers.
+    None,
+    /// All but [`Topic::Shared`].
     Partial,
-    /// Readers of everything.
+    /// All.
     Full,
 }
 
 #[derive(Debug, Default)]
 struct Ring {
-    changes: VecDeque<Arc<Numbered>>,
+    changes: VecDeque<Arc<NumberedChange>>,
     bytes: usize,
     newest: u64,
-    /// The largest number whose change is not kept any more.
+    /// The largest number whose change was dropped from the ring.
     dropped: u64,
-    /// The largest number that stands for a change of what is shared that was left out.
+    /// The largest number that was assigned to an omitted change of [`Topic::Shared`].
     omitted: u64,
-    /// Until when a reader may come back that wants to read on.
+    /// Until when a reader that has left is expected back.
     expected: Option<Instant>,
 }
 
-/// What comes after a position.
+/// What follows a position.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// This change.
-    Change(Arc<Numbered>),
-    /// Nothing of interest up to this number.
+    Change(Arc<NumberedChange>),
+    /// No change of interest up to this number.
     Nothing(u64),
-    /// Changes of interest are not kept any more.
+    /// Changes of interest were dropped or omitted: the reader needs a snapshot.
     Behind,
 }
 
@@ -126,18 +127,18 @@ impl Feed {
         *self.newest.borrow()
     }
 
-    /// Tells when there is a newer change.
+    /// Notifies of newer changes.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.newest.subscribe()
     }
 
-    /// Gives a change its number and tells all readers.
+    /// Assigns a number to a change and notifies all readers.
     pub(crate) fn push(&self, change: Change) {
         let mut ring = self.lock();
         ring.newest += 1;
         let number = ring.newest;
         ring.bytes += change.size();
-        ring.changes.push_back(Arc::new(Numbered {
+        ring.changes.push_back(Arc::new(NumberedChange {
             number,
             change,
             encoded: OnceLock::new(),
@@ -148,11 +149,11 @@ impl Feed {
             ring.bytes -= oldest.change.size();
             ring.dropped = oldest.number;
         }
-        // Still under the lock, so that numbers are told in their order.
+        // Still under the lock, so that readers are notified in the order of the numbers.
         self.newest.send_replace(number);
     }
 
-    /// Something that is shared has changed and was not put together, because nobody wants it.
+    /// Omits a change of [`Topic::Shared`] that no reader wants.
     pub(crate) fn omit(&self) {
         let mut ring = self.lock();
         ring.newest += 1;
@@ -160,7 +161,8 @@ impl Feed {
         self.newest.send_replace(ring.newest);
     }
 
-    /// Changes were missed before they got here: every reader needs a snapshot.
+    /// Drops all changes, because some were missed before they got here: every reader needs a
+    /// snapshot.
     pub(crate) fn start_over(&self) {
         let mut ring = self.lock();
         ring.newest += 1;
@@ -170,29 +172,30 @@ impl Feed {
         self.newest.send_replace(ring.newest);
     }
 
-    pub(crate) fn audience(&self) -> Audience {
+    pub(crate) fn demand(&self) -> Demand {
         let expected = self.lock().expected;
         let is_expected = expected.is_some_and(|until| Instant::now() < until);
         if self.sharing.load(Ordering::Acquire) > 0 || is_expected {
-            Audience::Full
+            Demand::Full
         } else if self.readers.load(Ordering::Acquire) > 0 {
-            Audience::Partial
+            Demand::Partial
         } else {
-            Audience::Nobody
+            Demand::None
         }
     }
 
-    /// Somebody is about to take a snapshot, and will know something else than what was said last.
+    /// Counts a snapshot that is about to be taken. Its reader may know a newer state than the last
+    /// change of the feed, see `Pump`.
     pub(crate) fn snapshot_begins(&self) {
         self.snapshots.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How many snapshots were begun.
+    /// How many snapshots were begun so far.
     pub(crate) fn snapshots(&self) -> u64 {
         self.snapshots.load(Ordering::Acquire)
     }
 
-    /// Somebody will probably read everything in a moment.
+    /// Expects a reader of all topics within the next minute.
     pub(crate) fn expect_reader(&self) {
         self.lock().expected = Some(Instant::now() + EXPECTED);
     }
@@ -212,7 +215,7 @@ impl Feed {
         self.readers.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// What a reader at `position` hears next.
+    /// What a reader at `position` receives next.
     pub(crate) fn after(&self, position: u64, interest: Interest) -> Next {
         let ring = self.lock();
         let omitted = interest.includes(Topic::Shared) && position < ring.omitted;
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_hears_only_of_what_interests_it() {
+    fn a_reader_receives_only_its_topics() {
         let feed = Feed::new();
         feed.push(conversation("x"));
         feed.push(review(1));
@@ -284,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_behind_the_ring_is_told_so() {
+    fn a_reader_behind_the_ring_learns_that_it_is_behind() {
         let feed = Feed::new();
         for n in 0..KEPT as u64 + 2 {
             feed.push(review(n));
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_concerns_only_those_who_want_it() {
+    fn an_omitted_change_affects_only_readers_of_its_topic() {
         let feed = Feed::new();
         feed.push(review(1));
         feed.omit();
@@ -328,20 +331,20 @@ mod tests {
     #[test]
     fn a_reader_that_left_is_expected_back_for_a_while() {
         let feed = Feed::new();
-        assert_eq!(feed.audience(), Audience::Nobody);
+        assert_eq!(feed.demand(), Demand::None);
         feed.join(REVIEW);
-        assert_eq!(feed.audience(), Audience::Partial);
+        assert_eq!(feed.demand(), Demand::Partial);
         feed.join(ALL);
-        assert_eq!(feed.audience(), Audience::Full);
+        assert_eq!(feed.demand(), Demand::Full);
         feed.leave(ALL);
-        assert_eq!(feed.audience(), Audience::Full, "a page may be reloaded");
+        assert_eq!(feed.demand(), Demand::Full, "a page may be reloaded");
         feed.lock().expected = Some(Instant::now());
-        assert_eq!(feed.audience(), Audience::Partial);
+        assert_eq!(feed.demand(), Demand::Partial);
         feed.leave(REVIEW);
-        assert_eq!(feed.audience(), Audience::Nobody);
+        assert_eq!(feed.demand(), Demand::None);
         feed.expect_reader();
         feed.start_over();
-        assert_eq!(feed.audience(), Audience::Full);
+        assert_eq!(feed.demand(), Demand::Full);
     }
 
     #[test]
@@ -358,12 +361,12 @@ mod tests {
     }
 
     proptest! {
-        /// A reader that comes now and then either hears every change that interests it, in order,
-        /// or is told that it is behind.
+        /// A reader that polls now and then either receives every change of interest, in order, or
+        /// learns that it is behind.
         #[test]
         fn nothing_is_lost_silently(steps in prop::collection::vec(0_u8..5, 0..200)) {
             let feed = Feed::new();
-            let (mut position, mut heard, mut sent) = (0, Vec::new(), Vec::new());
+            let (mut position, mut received, mut sent) = (0, Vec::new(), Vec::new());
             for step in steps {
                 match step {
                     0 => feed.push(conversation("x")),
@@ -375,24 +378,24 @@ mod tests {
                     }
                     _ => match feed.after(position, REVIEW) {
                         Next::Change(it) => {
-                            heard.push(it.number);
+                            received.push(it.number);
                             position = it.number;
                         }
                         Next::Nothing(newest) => position = newest,
                         Next::Behind => {
                             position = feed.newest();
-                            heard.clone_from(&sent);
+                            received.clone_from(&sent);
                         }
                     },
                 }
             }
-            prop_assert!(sent.starts_with(&heard));
+            prop_assert!(sent.starts_with(&received));
             while let Next::Change(it) = feed.after(position, REVIEW) {
-                heard.push(it.number);
+                received.push(it.number);
                 position = it.number;
             }
             if !matches!(feed.after(position, REVIEW), Next::Behind) {
-                prop_assert_eq!(heard, sent);
+                prop_assert_eq!(received, sent);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The handle that everybody who shows something to the person holds.
+//! The handle that every front end holds.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::reader::Reader;
 use crate::service::ServiceCommands;
 use crate::snapshot::{Overview, Shared, Snapshot};
 
-/// Takes the changes of a conversation, in order.
+/// Publishes the changes of a conversation; called in their order.
 pub type PublishChange = Box<dyn FnMut(conversation::Change) + Send>;
 
-/// The person's side of the companion of some folders. Cheap to clone.
+/// The person's side of the companion that serves some folders. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Front(pub(crate) Arc<Inner>);
 
@@ -30,11 +30,11 @@ pub(crate) struct Inner {
 }
 
 impl Front {
-    /// Begins to follow what happens. Needs a running tokio runtime; its task ends with the last
-    /// handle, or with the desk.
+    /// Starts the task that follows the desk's events. Needs a running tokio runtime; the task ends
+    /// with the last handle, or with the desk.
     ///
-    /// `start_conversation` gets the function that takes the conversation's changes, and starts one
-    /// if conversations are switched on.
+    /// `start_conversation` gets the function that publishes the conversation's changes, and starts
+    /// a conversation if conversations are switched on.
     pub fn start(
         desk: Desk,
         service: ServiceCommands,
@@ -54,7 +54,7 @@ impl Front {
         Ok(front)
     }
 
-    /// The conversation.
+    /// The conversation, or an error if conversations are switched off.
     pub fn conversation(&self) -> Result<&Conversation, FrontError> {
         let conversation = self.0.conversation.as_ref();
         conversation.ok_or(FrontError::NoConversation)
@@ -68,13 +68,13 @@ impl Front {
 
     /// The situation at this moment.
     pub async fn overview(&self) -> Result<Overview, FrontError> {
-        Ok(self.look().await?.0)
+        Ok(self.overview_and_log().await?.0)
     }
 
-    /// Everything at this moment. Changes with a larger number may repeat what it says, but nothing
-    /// is left out between the two.
+    /// Everything at this moment. Changes with a larger number may repeat what it contains, but
+    /// none is missing.
     pub async fn snapshot(&self) -> Result<Snapshot, FrontError> {
-        // Whoever asks will probably read on from there.
+        // The caller will probably follow the feed from there.
         self.0.feed.expect_reader();
         self.take_snapshot().await
     }
@@ -82,7 +82,7 @@ impl Front {
     pub(crate) async fn take_snapshot(&self) -> Result<Snapshot, FrontError> {
         self.0.feed.snapshot_begins();
         let (number, conversation) = self.conversation_snapshot().await?;
-        let (overview, log) = self.look().await?;
+        let (overview, log) = self.overview_and_log().await?;
         Ok(Snapshot {
             number,
             overview,
@@ -105,15 +105,15 @@ impl Front {
             return Ok((feed.newest(), None));
         };
         // On the owner's task, where no change can be published in between: unlike the others,
-        // changes of a conversation must not be heard twice. The rest is asked for after this, so it
+        // changes of a conversation must not be applied twice. The rest is read after this, so it
         // contains everything up to the same number.
-        let look = conversation.ask(move |state| (feed.newest(), Some(state.snapshot())));
-        Ok(look.await?)
+        let taken = conversation.ask(move |state| (feed.newest(), Some(state.snapshot())));
+        Ok(taken.await?)
     }
 
-    async fn look(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
+    async fn overview_and_log(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
         let problems = self.problems().await?;
-        let looked = self.0.desk.ask(|state| {
+        let read = self.0.desk.ask(|state| {
             let overview = Overview {
                 folders: state.workbench().roots().to_vec(),
                 agents: state.sessions(),
@@ -124,8 +124,8 @@ impl Front {
             let log = state.log().entries().cloned().collect();
             (overview, log, state.receipt())
         });
-        let (overview, log, receipt) = looked.await?;
-        // What the person has seen is still there after a crash.
+        let (overview, log, receipt) = read.await?;
+        // What the person has seen must survive a crash.
         receipt.written().await;
         Ok((overview, log))
     }

@@ -1,16 +1,16 @@
-//! The person's side of a companion: what a person can do and see, once for all who show it.
+//! The person's side of a companion: what a person can do and see, once for all front ends.
 //!
 //! A [`Front`] belongs to the folders that a person works in. It has *commands* (decide, draft,
 //! focus, pause, folders, everything of a conversation) and *one feed*: a [`Snapshot`] and numbered
 //! [`Change`]s of proposals, agents, what is shared and held back, the log and the conversation.
-//! The page, the editors and the commands of the program are encoders of these: HTTP in the crate
-//! `web`, the language server protocol in the crate `editor`.
+//! The crate `web` encodes them for HTTP (the page and the program's commands), the crate `editor`
+//! for the language server protocol.
 //!
-//! All types are domain types without a wire format, and all commands are asynchronous questions
-//! that could be asked of another process. So whoever holds a `Front` need not know which process
-//! serves the folder.
+//! All types are domain types without a wire format, and all commands are asynchronous requests
+//! that could be sent to another process. So a caller need not know which process serves the
+//! folder.
 //!
-//! Nothing is decided in here; the rules are those of the `workbench`. Start reading at [`Front`],
+//! There are no rules in here; those are the `workbench`'s. Start reading at [`Front`],
 //! then `pump.rs`, which turns events of the desk into changes.
 
 mod change;
@@ -26,7 +26,7 @@ mod snapshot;
 
 pub use change::{Change, Counts, ProposalSummary, Topic};
 pub use error::FrontError;
-pub use feed::{Interest, Numbered};
+pub use feed::{Interest, NumberedChange};
 pub use front::{Front, PublishChange};
 pub use reader::{Item, Reader};
 pub use review::{hunks, off_thread};

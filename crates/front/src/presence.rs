@@ -10,7 +10,7 @@ use crate::front::Front;
 use crate::review::off_thread;
 
 impl Front {
-    /// The person says with a command that they are in this file. Tells whether agents see it.
+    /// The person is in this file, as a command reports. Returns whether agents see it.
     pub async fn focus_file(
         &self,
         path: PathBuf,
@@ -45,7 +45,7 @@ impl Front {
         self.0.desk.tell(move |state| state.focus(focus)).await;
     }
 
-    /// The person is in this document now. What they had selected there stays selected.
+    /// The person is in this document now. The selection is kept if they were there before.
     pub async fn touch(&self, place: Place, cursor: Option<Cursor>) {
         let touched = move |state: &mut State| state.touch(place, cursor);
         self.0.desk.tell(touched).await;
@@ -57,13 +57,13 @@ impl Front {
         self.0.desk.tell(closed).await;
     }
 
-    /// A file has another name.
+    /// A file or folder was renamed.
     pub async fn rename_document(&self, from: PathBuf, to: Place) {
         let renamed = move |state: &mut State| state.workbench_mut().rename(&from, to);
         self.0.desk.tell(renamed).await;
     }
 
-    /// A file is gone.
+    /// A file or folder was deleted.
     pub async fn delete_document(&self, path: PathBuf) {
         let deleted = move |state: &mut State| state.workbench_mut().delete(&path);
         self.0.desk.tell(deleted).await;
@@ -75,14 +75,14 @@ impl Front {
         self.0.desk.tell(trusts).await;
     }
 
-    /// Stops telling agents what is open, or resumes it.
+    /// Stops sharing with agents what is open, or resumes it.
     pub async fn set_paused(&self, paused: bool) -> Result<(), FrontError> {
         let set = self.0.desk.ask(move |state| state.set_paused(paused));
         Ok(set.await?)
     }
 }
 
-/// Finds out where the file is that the person named.
+/// Resolves the path of an existing file.
 fn existing_file(path: PathBuf, folders: &[PathBuf]) -> Result<Place, FrontError> {
     if !path.is_absolute() {
         return Err(FrontError::RelativePath(path));

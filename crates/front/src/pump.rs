@@ -1,8 +1,8 @@
-//! Turns what happens at the desk into changes of the feed.
+//! Turns events of the desk into changes of the feed.
 //!
-//! Events of the desk say only that something is different; what it is now is asked for. So a change
-//! may be newer than its event, never older, and nothing is said twice in a row. While nobody reads,
-//! nothing is asked for either.
+//! An event of the desk says only that something has changed; the new state is fetched. So a change
+//! may be newer than its event, never older, and no state is published twice in a row. While there
+//! are no readers, nothing is fetched.
 
 use std::sync::{Arc, Weak};
 
@@ -11,23 +11,23 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use workbench::ProposalId;
 
 use crate::change::{Change, Counts, ProposalSummary};
-use crate::feed::{Audience, Feed};
+use crate::feed::{Demand, Feed};
 use crate::front::{Front, Inner};
 use crate::review::off_thread;
 use crate::snapshot::Shared;
 
 pub(crate) struct Pump {
-    /// Not a handle of its own: the task ends when nobody holds one.
+    /// Weak, so that the task ends with the last handle.
     front: Weak<Inner>,
     events: broadcast::Receiver<Event>,
-    /// What was said last, so that nothing is said twice in a row; nothing if somebody has taken a
-    /// snapshot since, because that may know something newer.
+    /// What was published last, so that no state is published twice in a row. `None` if a snapshot
+    /// was taken since: it may contain a newer state, so the next one is always published.
     agents: Option<Vec<AgentSession>>,
     counts: Option<Counts>,
     shared: Option<Shared>,
-    /// How many snapshots had been taken then.
+    /// How many snapshots had been taken at that time.
     snapshots: u64,
-    /// Up to where the log was said, and up to where it is written.
+    /// Up to which revision the log was published, and its current revision.
     logged: u64,
     revision: Revision,
 }
@@ -48,8 +48,8 @@ impl Parts {
     };
 }
 
-/// Those parts as they are after the event, and what is new in the log.
-struct Look {
+/// The new state of those parts, and the new entries of the log.
+struct Fetched {
     agents: Option<Vec<AgentSession>>,
     counts: Option<Counts>,
     shared: Option<Shared>,
@@ -77,38 +77,38 @@ impl Pump {
             let Some(front) = self.front.upgrade() else {
                 return;
             };
-            let told = match event {
-                Ok(event) => self.tell(&front.desk, &front.feed, event).await,
+            let published = match event {
+                Ok(event) => self.publish(&front.desk, &front.feed, event).await,
                 Err(RecvError::Lagged(_)) => {
                     front.feed.start_over();
                     Ok(())
                 }
                 Err(RecvError::Closed) => return,
             };
-            if told.is_err() {
+            if published.is_err() {
                 return;
             }
         }
     }
 
-    async fn tell(&mut self, desk: &Desk, feed: &Feed, event: Event) -> Result<(), Gone> {
-        // Looked at first: a reader that comes right now sees at least this much of the log.
+    async fn publish(&mut self, desk: &Desk, feed: &Feed, event: Event) -> Result<(), Gone> {
+        // Read before the demand: the snapshot of a reader that joins now has at least these entries.
         let revision = self.revision.get();
-        let (audience, snapshots) = (feed.audience(), feed.snapshots());
-        if audience == Audience::Nobody || snapshots != self.snapshots {
+        let (demand, snapshots) = (feed.demand(), feed.snapshots());
+        if demand == Demand::None || snapshots != self.snapshots {
             self.snapshots = snapshots;
             self.agents = None;
             self.counts = None;
             self.shared = None;
         }
-        if audience == Audience::Nobody {
+        if demand == Demand::None {
             feed.start_over();
             self.logged = revision;
             return Ok(());
         }
         let parts = match event {
             Event::Opened(id) => {
-                if let Some(summary) = sum_up(desk, id).await? {
+                if let Some(summary) = summarise(desk, id).await? {
                     feed.push(Change::Opened(summary));
                 }
                 Parts::COUNTS
@@ -129,62 +129,64 @@ impl Pump {
                 ..Parts::default()
             },
             Event::ContextChanged | Event::HeldBackChanged => Parts {
-                shared: audience == Audience::Full,
+                shared: demand == Demand::Full,
                 ..Parts::COUNTS
             },
         };
-        let logged = match audience {
-            Audience::Full => self.logged,
+        let logged = match demand {
+            Demand::Full => self.logged,
             _ => revision,
         };
-        let look = look(desk, parts, logged).await?;
-        if let Some(agents) = look.agents
+        let fetched = fetch(desk, parts, logged).await?;
+        if let Some(agents) = fetched.agents
             && self.agents.as_ref() != Some(&agents)
         {
             feed.push(Change::Agents(agents.clone()));
             self.agents = Some(agents);
         }
-        if look.counts.is_some() && look.counts != self.counts {
-            self.counts = look.counts;
-            feed.push(Change::Counts(look.counts.unwrap_or_default()));
+        if let Some(counts) = fetched.counts
+            && self.counts != Some(counts)
+        {
+            feed.push(Change::Counts(counts));
+            self.counts = Some(counts);
         }
-        if audience == Audience::Partial {
-            // What agents see, or at least the log, is another one now.
+        if demand == Demand::Partial {
+            // What agents see, or at least the log, has changed.
             feed.omit();
             self.shared = None;
             self.logged = revision;
             return Ok(());
         }
-        if let Some(shared) = look.shared
+        if let Some(shared) = fetched.shared
             && self.shared.as_ref() != Some(&shared)
         {
             feed.push(Change::Shared(shared.clone()));
             self.shared = Some(shared);
         }
-        self.logged = look.revision;
-        for entry in look.log {
+        self.logged = fetched.revision;
+        for entry in fetched.log {
             feed.push(Change::Logged(entry));
         }
         Ok(())
     }
 }
 
-/// Sums up a proposal that was opened; none if it is over already.
-async fn sum_up(desk: &Desk, id: ProposalId) -> Result<Option<ProposalSummary>, Gone> {
-    let asked = desk.ask(move |state| (state.proposal(id).cloned(), state.receipt()));
-    let (Some(proposal), receipt) = asked.await? else {
+/// Summarises a proposal that was opened; `None` if it is closed already.
+async fn summarise(desk: &Desk, id: ProposalId) -> Result<Option<ProposalSummary>, Gone> {
+    let found = desk.ask(move |state| (state.proposal(id).cloned(), state.receipt()));
+    let (Some(proposal), receipt) = found.await? else {
         return Ok(None);
     };
-    // What the person has seen is still there after a crash.
+    // What the person has seen must survive a crash.
     receipt.written().await;
     let summary = off_thread(move || ProposalSummary::of(&proposal)).await;
     summary.map(Some).map_err(|_| Gone)
 }
 
-async fn look(desk: &Desk, parts: Parts, logged: u64) -> Result<Look, Gone> {
+async fn fetch(desk: &Desk, parts: Parts, logged: u64) -> Result<Fetched, Gone> {
     desk.ask(move |state| {
         let log = state.log();
-        Look {
+        Fetched {
             log: log.since(logged).cloned().collect(),
             revision: log.revision().get(),
             agents: parts.agents.then(|| state.sessions()),

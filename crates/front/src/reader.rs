@@ -1,30 +1,30 @@
-//! Somebody who reads the feed.
+//! Reading the feed.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use crate::error::FrontError;
-use crate::feed::{Interest, Next, Numbered};
+use crate::feed::{Interest, Next, NumberedChange};
 use crate::front::Front;
 use crate::snapshot::Snapshot;
 
-/// What a reader hears next.
+/// What a reader receives.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// Everything at once: at the beginning, and after it has fallen behind.
+    /// The complete state: at the beginning, and after the reader has fallen behind.
     Snapshot(Box<Snapshot>),
     /// One change.
-    Change(Arc<Numbered>),
+    Change(Arc<NumberedChange>),
 }
 
-/// Somebody who reads the feed. One that is not asked costs nothing.
+/// A position in the feed. A reader that is not polled costs nothing.
 #[derive(Debug)]
 pub struct Reader {
     front: Front,
     interest: Interest,
     newest: watch::Receiver<u64>,
-    /// The number up to which everything is known; none before the first snapshot.
+    /// The number of the last change that was received; `None` before the first snapshot.
     seen: Option<u64>,
 }
 
@@ -33,17 +33,17 @@ impl Reader {
         front.0.feed.join(interest);
         Reader {
             newest: front.0.feed.watch(),
-            // A number that was never given is of another run.
+            // A number that was never assigned belongs to another run.
             seen: seen.filter(|seen| *seen <= front.0.feed.newest()),
             front,
             interest,
         }
     }
 
-    /// What comes next, as soon as there is something. May be dropped while it waits.
+    /// Waits for the next item. Cancel safe.
     pub async fn next(&mut self) -> Result<Item, FrontError> {
         loop {
-            // Marked before the look, so that nothing can come in between unnoticed.
+            // Marked before the feed is read, so that no change in between is missed.
             self.newest.mark_unchanged();
             let Some(seen) = self.seen else {
                 let snapshot = self.front.take_snapshot().await?;
@@ -61,7 +61,7 @@ impl Reader {
                     continue;
                 }
             }
-            // The feed is ours too, so there is always somebody who could tell.
+            // The feed holds the sender and we hold the feed, so this cannot fail.
             let _ = self.newest.changed().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What agents want to change: looked at, edited, decided.
+//! Commands about proposals: list, draft, decide.
 
 use companion::desk::{Dispatched, DraftSource};
 use workbench::{Decision, Hunk, Proposal, ProposalId, Refusal, Review};
@@ -7,19 +7,19 @@ use crate::error::FrontError;
 use crate::front::Front;
 
 impl Front {
-    /// What waits for a decision, oldest first.
+    /// The pending proposals, oldest first.
     pub async fn proposals(&self) -> Result<Vec<Proposal>, FrontError> {
         let listed = self.0.desk.ask(|state| {
             let proposals: Vec<_> = state.proposals().cloned().collect();
             (proposals, state.receipt())
         });
         let (proposals, receipt) = listed.await?;
-        // What the person has seen is still there after a crash.
+        // What the person has seen must survive a crash.
         receipt.written().await;
         Ok(proposals)
     }
 
-    /// One that waits for a decision.
+    /// A pending proposal.
     pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, FrontError> {
         let found = self
             .0
@@ -31,14 +31,14 @@ impl Front {
         Ok(proposal)
     }
 
-    /// Takes what the person has made of a proposal so far, so that an agent that takes it back gets
-    /// that text, and everybody else shows it.
+    /// Sets the person's edited text. Other front ends show it, and an agent that withdraws the
+    /// proposal receives it.
     pub async fn set_draft(&self, id: ProposalId, text: String) -> Result<(), FrontError> {
         let drafted = self.0.desk.ask(move |state| state.set_draft(id, text));
         Ok(drafted.await??)
     }
 
-    /// From now on `source` knows the text of a proposal better than the last draft says.
+    /// From now on `source` has a newer text of the proposal than the last draft.
     pub async fn set_draft_source(
         &self,
         id: ProposalId,
@@ -51,14 +51,14 @@ impl Front {
         Ok(set.await?)
     }
 
-    /// The person decided. Returns when the decision would survive a crash.
+    /// Decides a proposal. Returns when the decision would survive a crash.
     pub async fn decide(
         &self,
         id: ProposalId,
         decision: Decision,
     ) -> Result<Dispatched, FrontError> {
         let decision = match decision {
-            // To put the text together takes a while for large ones, so not at the desk.
+            // Merging large texts takes a while, so it must not block the desk.
             Decision::AcceptHunks(hunks) => {
                 let texts = self.proposal(id).await?.texts;
                 let text = off_thread(move || texts.merge(&hunks)).await?;
@@ -77,8 +77,8 @@ impl Front {
     }
 }
 
-/// Where a text that stands instead of the proposed one differs from the original. It takes a while
-/// for large texts.
+/// Where a text that replaces the proposed one differs from the original. It takes a while for
+/// large texts.
 pub fn hunks(proposal: &Proposal, text: &str) -> Vec<Hunk> {
     let texts = &proposal.texts;
     if text == texts.proposed {
@@ -88,7 +88,7 @@ pub fn hunks(proposal: &Proposal, text: &str) -> Vec<Hunk> {
     Review::of(original, text).hunks().to_vec()
 }
 
-/// Runs work that takes long for large texts away from the threads that serve peers.
+/// Runs work that takes long for large texts on a blocking thread, so that it delays no peer.
 pub async fn off_thread<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, FrontError> {

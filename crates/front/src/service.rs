@@ -1,4 +1,4 @@
-//! What only the program itself can do: its own life, its folders, its discovery files.
+//! Commands that only the program can carry out: restart, stop, folders, discovery files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,33 +8,33 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::FrontError;
 use crate::front::Front;
 
-/// A command to the program that runs a companion.
+/// A command to the program that runs the companion.
 #[derive(Debug)]
 pub enum ServiceCommand {
-    /// Come back at once with the same port, tokens, sessions and proposals.
+    /// Restart at once with the same port, tokens, sessions and proposals.
     Restart,
-    /// End.
+    /// Stop the companion.
     Stop,
     /// Serve other folders from now on.
     SetFolders(Vec<PathBuf>),
-    /// Let agents below this process find us until it ends. Answered when they can.
+    /// Let agents below this process find the companion until it ends. Answered when they can.
     AddHostProcess(u32, oneshot::Sender<()>),
-    /// The variables that an agent should see.
+    /// The environment variables for an agent.
     Environment(oneshot::Sender<BTreeMap<String, String>>),
     /// What is wrong with the discovery files, in words.
     Problems(oneshot::Sender<Vec<String>>),
 }
 
-/// The way to the program.
+/// The channel to the program.
 pub type ServiceCommands = mpsc::Sender<ServiceCommand>;
 
 impl Front {
-    /// Makes the companion come back at once. It answers before it acts.
+    /// Restarts the companion. Returns before it happens.
     pub async fn restart(&self) -> Result<(), FrontError> {
         self.send(ServiceCommand::Restart).await
     }
 
-    /// Ends the companion. It answers before it acts.
+    /// Stops the companion. Returns before it happens.
     pub async fn stop(&self) -> Result<(), FrontError> {
         self.send(ServiceCommand::Stop).await
     }
@@ -44,13 +44,13 @@ impl Front {
         self.send(ServiceCommand::SetFolders(folders)).await
     }
 
-    /// Lets agents below this process find us until it ends.
+    /// Lets agents below this process find the companion until it ends.
     pub async fn add_host_process(&self, pid: u32) -> Result<(), FrontError> {
         self.ask_service(|done| ServiceCommand::AddHostProcess(pid, done))
             .await
     }
 
-    /// The variables that an agent should see. They hold a token.
+    /// The environment variables for an agent. They contain a token.
     pub async fn environment(&self) -> Result<BTreeMap<String, String>, FrontError> {
         self.ask_service(ServiceCommand::Environment).await
     }

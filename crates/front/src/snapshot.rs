@@ -1,4 +1,4 @@
-//! How things are at one moment.
+//! The complete state at one moment.
 
 use std::path::PathBuf;
 
@@ -7,65 +7,65 @@ use workbench::{Context, HeldBack, Proposal, Reason};
 
 use crate::change::Counts;
 
-/// Files that are held back and named one by one; the rest is only counted.
+/// How many held-back files are listed by name; the rest is only counted.
 const MOST_HELD_BACK: usize = 100;
 
-/// Everything at one moment.
+/// The complete state at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The number of the last change that is contained in it.
     pub number: u64,
-    /// The situation.
+    /// Folders, agents, proposals and what is shared.
     pub overview: Overview,
-    /// What happened, newest last.
+    /// The log, newest entry last.
     pub log: Vec<LogEntry>,
     /// The conversation, if conversations are switched on.
     pub conversation: Option<conversation::Snapshot>,
 }
 
-/// The situation at one moment: what `outrigger status` shows.
+/// What `outrigger status` shows.
 #[derive(Clone, Debug)]
 pub struct Overview {
     /// The folders that are served.
     pub folders: Vec<PathBuf>,
     /// The agents that are connected, oldest first.
     pub agents: Vec<AgentSession>,
-    /// What waits for a decision, oldest first.
+    /// The pending proposals, oldest first.
     pub proposals: Vec<Proposal>,
     /// What agents see, and what they do not.
     pub shared: Shared,
-    /// What keeps agents from finding us, in words.
+    /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }
 
 /// What agents see, and what they do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// Whether they are told nothing for the time being.
+    /// Whether nothing is shared for the time being.
     pub paused: bool,
-    /// What they were sent last.
+    /// The last context that was sent to them.
     pub context: Context,
-    /// How many bytes that was for each agent.
+    /// The size of that message in bytes.
     pub bytes: usize,
-    /// Since when it is so, in Unix milliseconds; absent until something was open.
+    /// When it was sent, in Unix milliseconds; absent until a file was open.
     pub since: Option<u64>,
-    /// How many open files they are not told about, by reason.
+    /// How many open files are held back from them, by reason.
     pub held_back: HeldBack,
-    /// The newest of these files.
+    /// The newest of these files, at most 100.
     pub held_back_files: Vec<HeldBackFile>,
 }
 
-/// An open file that agents are not told about.
+/// An open file that is held back from agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBackFile {
-    /// Where it is.
+    /// The path as the person sees it.
     pub path: PathBuf,
     /// The rule that holds it back.
     pub reason: Reason,
 }
 
 impl Overview {
-    /// The figures in it.
+    /// The counts of a status line.
     pub fn counts(&self) -> Counts {
         Counts {
             pending: self.proposals.len(),

@@ -1,6 +1,13 @@
-//! Which crate may know what, as far as its dependencies tell.
+//! Which crate may depend on which, and what the core may use of the standard library.
 
-/// What a crate depends on in the program, by name. Tests may use more.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that meets something unexpected has to fail"
+)]
+
+use std::path::Path;
+
+/// The names of a crate's dependencies, without those of its tests.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let sections = manifest.split("\n[");
     let normal = sections.filter(|section| {
@@ -58,6 +65,47 @@ fn dependencies_are_read() {
     let known = dependencies(include_str!("../Cargo.toml"));
     assert!(known.contains(&"companion") && known.contains(&"tokio"));
     assert!(!known.contains(&"testkit"), "only tests use it");
+}
+
+/// The source of a file, with the tests at its end cut off.
+fn product_code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let tests = text.find("#[cfg(test)]").unwrap_or(text.len());
+    text[..tests].to_owned()
+}
+
+#[test]
+fn the_core_uses_no_clock_no_files_and_no_environment() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workbench/src");
+    let mut files = 0;
+    for entry in std::fs::read_dir(source).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        files += 1;
+        let code = product_code(&path);
+        for used in [
+            "std::fs",
+            "std::net",
+            "std::io",
+            "std::env",
+            "std::process",
+            "std::thread",
+            "Instant",
+            "SystemTime",
+            "env!(",
+            // Of a path: these ask the file system.
+            ".exists()",
+            ".is_file()",
+            ".is_dir()",
+            ".canonicalize()",
+            ".metadata()",
+        ] {
+            assert!(!code.contains(used), "{} uses {used}", path.display());
+        }
+    }
+    assert!(files > 10, "the sources were found");
 }
 
 #[test]

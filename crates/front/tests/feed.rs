@@ -1,4 +1,4 @@
-//! The feed as whoever shows something reads it, with a real desk and a scripted conversation.
+//! The feed as a front end reads it, with a real desk and a scripted conversation.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,8 +16,8 @@ use testkit::scripted_backend::{Script, scripted};
 use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
-    Agent, Ask, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, Refusal, SessionId,
-    Standing, Texts, Traits, Verdict, Visibility,
+    Agent, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, ProposalRequest, Refusal,
+    SessionId, Standing, Texts, Verdict, VerdictCapabilities, Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -43,7 +43,7 @@ impl ScriptedCompanion {
         tokio::spawn(async move {
             while let Some(command) = inbox.recv().await {
                 if let ServiceCommand::Problems(answer) = command {
-                    // Whoever asked may have left.
+                    // The requester may be gone.
                     drop(answer.send(vec!["a problem".into()]));
                 }
             }
@@ -63,20 +63,20 @@ impl ScriptedCompanion {
         }
     }
 
-    /// Somebody asks to write a file.
+    /// Opens a proposal.
     async fn propose(
         &self,
         path: &str,
         proposed: &str,
     ) -> (ProposalId, oneshot::Receiver<Verdict>) {
         let original = Original::Text("one\ntwo\nthree\n".into());
-        let ask = Ask {
+        let ask = ProposalRequest {
             session: SessionId::new(path),
             agent: Agent::Qwen,
             path: path.into(),
             texts: Texts::new(original, proposed.into()),
             standing: Standing::Open,
-            traits: Traits {
+            capabilities: VerdictCapabilities {
                 takes_empty_text: true,
                 takes_edited_text: true,
             },
@@ -122,7 +122,7 @@ async fn next_of<T>(reader: &mut Reader, find: impl Fn(Change) -> Option<T>) -> 
 }
 
 #[tokio::test]
-async fn a_reader_sees_everything_and_then_each_change() {
+async fn a_reader_gets_a_snapshot_and_then_each_change() {
     let companion = ScriptedCompanion::start();
     companion.propose("/w/a.txt", "ONE\ntwo\nthree\n").await;
     let mut reader = companion.front.read(EVERYTHING, None);
@@ -161,7 +161,7 @@ async fn a_reader_sees_everything_and_then_each_change() {
 
 /// Changes of a conversation build on each other: one that is heard twice doubles the text.
 #[tokio::test]
-async fn no_change_of_a_conversation_is_lost_or_heard_twice() {
+async fn no_change_of_a_conversation_is_lost_or_repeated() {
     let companion = ScriptedCompanion::start();
     let said = |change: Change| match change {
         Change::Conversation(conversation::Change::Append { text, .. }) => Some(text),
@@ -194,7 +194,7 @@ async fn no_change_of_a_conversation_is_lost_or_heard_twice() {
 }
 
 #[tokio::test]
-async fn a_reader_goes_on_where_it_was_or_gets_a_snapshot() {
+async fn a_reader_resumes_or_gets_a_snapshot() {
     let companion = ScriptedCompanion::start();
     let (id, _verdict) = companion.propose("/w/a.txt", "x\n").await;
     let mut reader = companion.front.read(EVERYTHING, None);
@@ -229,7 +229,7 @@ async fn a_reader_goes_on_where_it_was_or_gets_a_snapshot() {
 }
 
 #[tokio::test]
-async fn a_status_line_hears_of_figures_and_not_of_every_move() {
+async fn a_status_line_receives_counts_and_not_every_move() {
     let companion = ScriptedCompanion::start();
     let mut reader = companion.front.read(STATUS_LINE, None);
     let seen = snapshot(&mut reader).await.number;
@@ -243,15 +243,15 @@ async fn a_status_line_hears_of_figures_and_not_of_every_move() {
         companion.front.focus(focus).await;
     }
     let Change::Counts(counts) = change(&mut reader).await else {
-        panic!("figures");
+        panic!("counts");
     };
     assert_eq!((counts.held_back.secret, counts.paused), (1, false));
     companion.front.set_paused(true).await.unwrap();
     let Change::Counts(counts) = change(&mut reader).await else {
-        panic!("figures");
+        panic!("counts");
     };
     assert!(counts.paused);
-    // What agents see was not put together meanwhile, which whoever wants it is told.
+    // What agents see was omitted meanwhile, so a reader that wants it gets a snapshot.
     let mut page = companion.front.read(EVERYTHING, Some(seen));
     snapshot(&mut page).await;
 }
@@ -286,7 +286,7 @@ async fn hunks_are_chosen_by_number() {
 }
 
 #[tokio::test]
-async fn a_focus_names_a_file_that_is_there() {
+async fn a_focus_needs_an_existing_file() {
     let companion = ScriptedCompanion::start();
     let absent = companion.root().join("absent");
     for (path, kind) in [

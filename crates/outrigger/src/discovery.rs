@@ -36,7 +36,7 @@ impl Discovery {
         let candidates = process::candidates(record.pid, parent);
         let surroundings = Surroundings::capture();
         let mut discovery = Discovery {
-            beacon: Beacon::light(surroundings, &agents, announcement.clone(), &candidates),
+            beacon: Beacon::announce(surroundings, &agents, announcement.clone(), &candidates),
             announcement,
             agents,
             record,
@@ -111,7 +111,7 @@ impl Discovery {
 
     /// Leaves files and record in place for the program that this process becomes at once.
     pub(crate) fn hand_over(self) {
-        self.beacon.leave();
+        self.beacon.hand_over();
         self.slot.hand_down();
     }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a file or folder that should be private.
+//! Why a file or folder cannot be used as a private one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,27 +13,27 @@ pub enum Error {
         path.display()
     )]
     NotOurs {
-        /// What belongs to somebody else.
+        /// The file or folder with another owner.
         path: PathBuf,
         /// The user id of its owner.
         owner: u32,
     },
-    /// A symlink stands where a real file or folder has to be.
+    /// There is a symlink where a real file or folder is required.
     #[error("{} is a symlink, which is not followed here; remove it", path.display())]
     Symlink {
         /// The symlink.
         path: PathBuf,
     },
-    /// Something that is no folder stands where a folder has to be.
+    /// There is something else where a folder is required.
     #[error("{} is in the way of a folder of that name; move it elsewhere", path.display())]
     NotAFolder {
-        /// What stands in the way.
+        /// What exists instead of the folder.
         path: PathBuf,
     },
-    /// Something that is no regular file stands where a file has to be.
+    /// There is something else where a regular file is required.
     #[error("{} is not a regular file; move it elsewhere", path.display())]
     NotAFile {
-        /// What stands in the way.
+        /// What exists instead of the file.
         path: PathBuf,
     },
     /// The file is larger than anything we would have written.
@@ -57,13 +57,13 @@ pub enum Error {
         action: &'static str,
         /// What it was done to.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// The file or folder that is at fault; `None` for a name that is no path at all.
+    /// The file or folder that caused the error; `None` for an invalid name.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Error::NotOurs { path, .. }
@@ -76,7 +76,7 @@ impl Error {
         }
     }
 
-    /// Turns what the operating system said about `path` into an error of this crate.
+    /// Wraps an I/O error about `path`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io {

@@ -13,7 +13,7 @@ use crate::{Error, platform};
 /// it out of every pattern that an agent scans for.
 const UNFINISHED: &str = ".outrigger-";
 
-/// An unfinished file is finished within milliseconds; an older one has lost its writer.
+/// Writing takes milliseconds, so the writer of an older unfinished file was killed.
 const ABANDONED: Duration = Duration::from_mins(1);
 
 /// Writes the file `name` in `folder`, so that a reader sees either all of it or what was
@@ -39,8 +39,8 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Reads a file that must be ours: a regular file of this user, no symlink, no larger than
-/// `limit` bytes. `None` when there is no such file.
+/// Reads a file that must be a regular file of this user, no symlink, and no larger than `limit`
+/// bytes. `None` when there is no such file.
 pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     let Some(file) = platform::open(path)? else {
         return Ok(None);
@@ -58,8 +58,8 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
         });
     }
     let mut bytes = Vec::new();
-    // The size that the file system reports can grow while we read, so the limit is put on
-    // what is read.
+    // The file can grow while it is read, so the limit applies to what is read and not to the size
+    // that the file system reports.
     file.take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(Error::io("read", path))?;
@@ -72,7 +72,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     Ok(Some(bytes))
 }
 
-/// Removes the unfinished files of ours whose writers were killed half-way.
+/// Removes unfinished files of ours whose writer was killed.
 pub fn sweep(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNFINISHED))

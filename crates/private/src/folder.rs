@@ -23,7 +23,7 @@ pub fn ensure_folder(base: &Path, below: &[&str]) -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// The name itself when it is one step down: no separator, no `..`, not empty.
+/// Returns the name if it is a single path component: no separator, no `..`, not empty.
 pub(crate) fn plain_name(name: &str) -> Result<&str, Error> {
     let mut components = Path::new(name).components();
     match (components.next(), components.next()) {
@@ -35,24 +35,23 @@ pub(crate) fn plain_name(name: &str) -> Result<&str, Error> {
 }
 
 fn ensure_one(folder: &Path) -> Result<(), Error> {
-    // Looking comes first, so that a folder that is there can be used on a file system that
-    // has become read-only in the meantime.
-    if let Some(metadata) = look(folder)? {
+    // The check comes first, so that an existing folder can be used on a read-only file system.
+    if let Some(metadata) = metadata(folder)? {
         return check(folder, &metadata);
     }
     match platform::create_folder(folder) {
         Ok(()) => {}
-        // Somebody was faster; whether it was us or an intruder is checked below.
+        // Created concurrently; whether by this user or by another one is checked below.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(Error::io("create", folder)(error)),
     }
-    match look(folder)? {
+    match metadata(folder)? {
         Some(metadata) => check(folder, &metadata),
         None => Err(Error::io("create", folder)(io::ErrorKind::NotFound.into())),
     }
 }
 
-fn look(path: &Path) -> Result<Option<Metadata>, Error> {
+fn metadata(path: &Path) -> Result<Option<Metadata>, Error> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -2,10 +2,10 @@
 //!
 //! Tokens are kept in small files, and some of those files have to live in places that every
 //! user of the machine can write to, such as `/tmp`. This crate creates, reads and removes
-//! them so that nobody else can read what is inside, nor lead us with a symlink to a file of
-//! their choice. It knows nothing of what the files are for.
+//! them so that no other user can read the content, or redirect us with a symlink to a file of
+//! their choice. It does not know what the files are for.
 //!
-//! Two kinds of path are told apart. A *base* (a home folder, the temporary folder) is chosen
+//! There are two kinds of path. A *base* (a home folder, the temporary folder) is chosen
 //! by the user or by the system and may well be a symlink. What lies *below* it is ours, and
 //! must be a real folder that belongs to this user.
 //!

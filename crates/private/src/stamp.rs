@@ -1,4 +1,4 @@
-//! Whether a file is still the one that we wrote, told without reading it.
+//! Detects that a file was replaced or changed, without reading it.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::time::SystemTime;
 
 use crate::platform;
 
-/// What changes about a file when somebody replaces or rewrites it.
+/// The metadata that changes when a file is replaced or rewritten.
 ///
-/// Equal stamps mean that nobody has touched the file since. Different stamps mean only that it
-/// is worth reading.
+/// Equal stamps mean that the file was not touched since. Different stamps only mean that the
+/// content may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
@@ -18,8 +18,8 @@ pub struct Stamp {
     inode: u64,
 }
 
-/// The stamp of the file at `path`; `None` when there is none or it cannot be looked at, and
-/// for a symlink or a folder.
+/// The stamp of the file at `path`; `None` when there is no file, when its metadata cannot be
+/// read, and for a symlink or a folder.
 pub fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::symlink_metadata(path).ok()?;
     metadata.is_file().then(|| Stamp {

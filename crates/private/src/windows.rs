@@ -27,7 +27,7 @@ pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).create(path)
 }
 
-/// Nobody: in a profile folder the access list has already settled who may write.
+/// Always `None`: in a profile folder the access list already decides who may write.
 pub(crate) fn foreign_owner(_metadata: &Metadata) -> Option<u32> {
     None
 }
@@ -36,7 +36,8 @@ pub(crate) fn is_link(metadata: &Metadata) -> bool {
     metadata.file_attributes() & IS_LINK != 0
 }
 
-/// The standard library does not tell a file's index; time and length have to do.
+/// Always 0: the standard library has no stable access to a file's index. Time and length have to
+/// suffice.
 pub(crate) fn inode(_metadata: &Metadata) -> u64 {
     0
 }

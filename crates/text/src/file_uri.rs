@@ -21,7 +21,7 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
     from_bytes(bytes)
 }
 
-/// The URI of a path.
+/// The `file:` URI of an absolute path. Bytes that are not unreserved are percent-encoded.
 pub fn from_path(path: &Path) -> String {
     let mut uri = String::from("file://");
     let bytes = path.as_os_str().as_encoded_bytes();
@@ -60,8 +60,10 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-// Elsewhere it can fail.
-#[allow(clippy::unnecessary_wraps)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the interface is shared with other systems, where it can fail"
+)]
 #[cfg(unix)]
 fn from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt;

@@ -1,9 +1,9 @@
-//! Texts as a shell reads them.
+//! Quoting for shells.
 
 use std::path::Path;
 
-/// A path as one word of a command line that a person copies: as it is where no shell would
-/// mind, and quoted otherwise.
+/// A path as one word of a command line that a person copies: unchanged if it has no special
+/// characters, quoted otherwise.
 pub fn word(path: &Path) -> String {
     let path = path.to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@".contains(c);
@@ -16,8 +16,7 @@ pub fn word(path: &Path) -> String {
     }
 }
 
-/// Quotes a text for `sh`, which takes every character between single quotes as it is, but for
-/// the quote itself.
+/// Quotes a text for `sh`, where only the single quote is special between single quotes.
 pub fn quote_sh(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,11 +1,11 @@
-//! Foreign text on a terminal: paths, names and texts that an agent, a workspace or a daemon chose.
+//! Untrusted text on a terminal: paths, names and texts from an agent, a workspace or a daemon.
 //!
 //! A control character could move the cursor, change colours, or forge a line of ours. So it is
-//! shown as a picture or by its number, and never sent.
+//! replaced by its picture (`␛`) or its code point (`<U+009B>`).
 
 use std::fmt::{Display, Write as _};
 
-/// Foreign text for a place inside a line: shows control characters, line breaks among them.
+/// Untrusted text inside a line: replaces all control characters, including line breaks.
 pub fn one_line(text: impl Display) -> String {
     let mut shown = String::new();
     for c in text.to_string().chars() {
@@ -14,7 +14,8 @@ pub fn one_line(text: impl Display) -> String {
     shown
 }
 
-/// Foreign text of several lines: keeps line breaks and tabs, and shows other control characters.
+/// Untrusted text of several lines: keeps line breaks and tabs, and replaces other control
+/// characters.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -28,7 +29,7 @@ pub fn printable(text: &str) -> String {
 
 fn push_shown(shown: &mut String, c: char) {
     match c {
-        // The pictures of C0 characters stand in the same order as the characters.
+        // The pictures of C0 characters are in the same order as the characters.
         '\0'..='\u{1f}' => shown.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
         // C1 characters control terminals too. Line and paragraph separators break lines in some
         // of them, and bidirectional overrides make text read differently from what it is.

@@ -1,7 +1,6 @@
-//! The page's files, which are part of the program: nothing is fetched from anywhere else.
+//! The page's files, which are compiled into the program: the page loads nothing from elsewhere.
 //!
-//! They are built from `page/` and kept in the repository, so that the program can be built with
-//! Rust alone.
+//! They are built from `page/` and committed, so that the program can be built with Rust alone.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -47,7 +46,7 @@ static OTHERS: [(&str, Asset); 5] = [
         "icon.svg",
         Asset::new("image/svg+xml", include_bytes!("../assets/icon.svg")),
     ),
-    // The notices of what is in the scripts.
+    // The licences of the code in the scripts.
     (
         "licenses.md",
         Asset::new(
@@ -72,16 +71,16 @@ impl Asset {
         }
     }
 
-    /// The file, or word that the browser has it already. It asks each time, because the next
-    /// version of the program has another one at the same address.
-    pub(crate) fn respond(&self, asked: &HeaderMap) -> Response {
+    /// The file, or `304 Not Modified`. The browser revalidates each time, because the next version
+    /// of the program has another file at the same address.
+    pub(crate) fn respond(&self, request: &HeaderMap) -> Response {
         let tag = self.tag();
         let caching = [
             (header::ETAG, tag),
             (header::CACHE_CONTROL, "no-cache"),
             (header::CONTENT_TYPE, self.content_type),
         ];
-        let known = asked.get_all(header::IF_NONE_MATCH).iter();
+        let known = request.get_all(header::IF_NONE_MATCH).iter();
         let mut known = known.filter_map(|tags| tags.to_str().ok());
         if known.any(|tags| tags.split(',').any(|known| known.trim() == tag)) {
             return (StatusCode::NOT_MODIFIED, caching).into_response();
@@ -89,7 +88,7 @@ impl Asset {
         (caching, self.bytes).into_response()
     }
 
-    /// Names this very content.
+    /// The `ETag`: a hash of the content.
     fn tag(&self) -> &str {
         self.tag.get_or_init(|| {
             let mut hasher = DefaultHasher::new();

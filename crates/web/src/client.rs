@@ -1,4 +1,4 @@
-//! The asking side of the API, for the person's own commands.
+//! A client of the API, for the program's commands.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use tokio::net::TcpStream;
 use crate::wire::Problem;
 
 /// How long a companion may take to answer; it is on the same machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A way to ask one companion.
+/// A client for one companion.
 #[derive(Clone, Debug)]
 pub struct Client {
     port: u16,
     secret: Token,
 }
 
-/// Why a question got no answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody answers, or not as a companion does.
+    /// No answer, or not the answer of a companion.
     #[error("the companion on port {port} does not answer: {why}")]
     Silent {
-        /// Where it should be.
+        /// The port of the request.
         port: u16,
         /// What went wrong.
         why: String,
     },
-    /// The companion says no.
+    /// The companion has refused the request.
     #[error("{}", .0.message)]
     Refused(Problem),
 }
@@ -45,28 +45,28 @@ impl Client {
         Client { port, secret }
     }
 
-    /// Asks with GET.
+    /// Sends a GET request.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::GET, path, Bytes::new()).await
+        self.request(Method::GET, path, Bytes::new()).await
     }
 
-    /// Asks with POST.
+    /// Sends a POST request with a JSON body.
     pub async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
         body: &impl Serialize,
     ) -> Result<T, ClientError> {
         let body = serde_json::to_vec(body).map_err(|error| self.silent(&error))?;
-        self.ask(Method::POST, path, body.into()).await
+        self.request(Method::POST, path, body.into()).await
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
         body: Bytes,
     ) -> Result<T, ClientError> {
-        let exchange = tokio::time::timeout(PATIENCE, self.exchange(method, path, body)).await;
+        let exchange = tokio::time::timeout(TIMEOUT, self.exchange(method, path, body)).await;
         let (status, body) = exchange.map_err(|late| self.silent(&late))??;
         if status.is_success() {
             return serde_json::from_slice(&body).map_err(|error| self.silent(&error));

@@ -1,17 +1,17 @@
-//! What the API is asked, in the words of the front.
+//! Converts requests of the API to domain types.
 
 use workbench::{Cursor, Decision, ProposalId};
 
 use crate::response::ApiError;
 use crate::wire;
 
-/// The number of a proposal in a path.
+/// Parses the number of a proposal in a URL.
 pub(crate) fn proposal_id(text: &str) -> Result<ProposalId, ApiError> {
     let id = text.parse();
     id.map_err(|_| ApiError::Invalid(format!("{text:?} is not the number of a proposal")))
 }
 
-/// How to accept a proposal.
+/// The decision that the body of `accept` stands for.
 pub(crate) fn decision(accept: wire::Accept) -> Result<Decision, ApiError> {
     match (accept.hunks, accept.content) {
         (Some(_), Some(_)) => Err(ApiError::Invalid(
@@ -23,7 +23,7 @@ pub(crate) fn decision(accept: wire::Accept) -> Result<Decision, ApiError> {
     }
 }
 
-/// The place of a cursor, if a line was given.
+/// The cursor, if a line was given. The column defaults to 1.
 pub(crate) fn cursor(line: Option<u32>, column: Option<u32>) -> Option<Cursor> {
     line.map(|line| Cursor::new(line, column.unwrap_or(1)))
 }

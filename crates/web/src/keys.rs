@@ -1,12 +1,12 @@
-//! Who may ask for what.
+//! Which key a route needs.
 //!
-//! The commands of the person present the secret of the companion's record and may do
-//! everything. A page presents a key of its own: what runs in a browser can be attacked from
-//! there, so it is kept from whatever holds an agent's token or ends the companion.
+//! The person's commands present the secret of the companion's record and may use every route. A
+//! page presents a key of its own: a page can be attacked from within the browser, so it gets no
+//! access to routes that return an agent's token or end the companion.
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Request, State as Shared};
+use axum::extract::{Extension, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use companion::Token;
@@ -24,16 +24,16 @@ pub struct Keys {
     pub page: Token,
 }
 
-/// Whose key a request presented.
+/// The holder of the key that a request presented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Commands,
     Page,
 }
 
-/// Lets in who presents a key. Nothing of a body is read before that.
-pub(crate) async fn guard(
-    Shared(server): Shared<Arc<Server>>,
+/// Requires a key. No body is read before that.
+pub(crate) async fn require_key(
+    State(server): State<Arc<Server>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -48,9 +48,9 @@ pub(crate) async fn guard(
     }
 }
 
-/// Lets in everybody who has reached us by our own address: for what holds no secret.
-pub(crate) async fn neighbours(
-    Shared(server): Shared<Arc<Server>>,
+/// Requires no key, but that `Host` and `Origin` name this server: for routes without secrets.
+pub(crate) async fn require_own_address(
+    State(server): State<Arc<Server>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -60,7 +60,7 @@ pub(crate) async fn neighbours(
     }
 }
 
-/// Lets in commands only.
+/// Requires the key of commands.
 pub(crate) async fn commands_only(
     Extension(role): Extension<Role>,
     request: Request,

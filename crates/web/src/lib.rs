@@ -1,12 +1,12 @@
 //! The person's side of a companion over HTTP: the page, and the API that it shares with commands.
 //!
-//! The API is served under `/api` on the companion's own port. Two keys open it, which agents
-//! never see: the commands' secret opens everything, the page's key only what a page needs
-//! ([`Keys`]). `docs/api.md` describes every route; [`wire`] holds the bodies, [`router`] serves
-//! them and [`Client`] asks for them.
+//! The API is served under `/api` on the companion's own port. It has two keys, which agents never
+//! see: the commands' secret is valid for all routes, the page's key only for those that a page
+//! needs ([`Keys`]). `docs/api.md` describes every route; [`wire`] holds the bodies, [`router`]
+//! serves them and [`Client`] requests them.
 //!
-//! Nothing is decided in here: it encodes what the [`front`] says (`to_wire`) and hands on what the
-//! person wants (`from_wire`). Each change is encoded once, however many pages are open.
+//! There are no rules in here: responses are converted from the [`front`]'s types (`to_wire`), and
+//! requests to them (`from_wire`). Each change is encoded once for all open pages.
 
 mod assets;
 mod client;

@@ -1,9 +1,10 @@
-//! Links to the page, each good for one tab and a few minutes.
+//! Links to the page, each valid for one tab and a few minutes.
 //!
 //! A link ends up in argument lists, histories and scrollback, so it must not hold the page's
-//! key. It holds a ticket, in the fragment, which browsers send to nobody; the page hands the
-//! ticket in for the key, once, and removes it from the address. Another user who reads the ticket
-//! from an argument list gets no key for it where the system tells users apart (`routes::page`).
+//! key. It holds a ticket in the fragment, which browsers do not send. The page exchanges the ticket
+//! for the key, once, and removes it from the address. Another user who reads the
+//! ticket from an argument list gets no key for it where the system tells users apart
+//! (`routes::page`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use companion::Token;
 
-/// How long a ticket is good for.
+/// How long a ticket is valid.
 const LIFETIME: Duration = Duration::from_mins(10);
 
-/// The oldest ticket goes when there are more than this.
+/// With more unused tickets than this, the oldest becomes invalid.
 const MOST: usize = 64;
 
 /// Makes links to the page. Cheap to clone; all clones share the tickets.
@@ -33,7 +34,7 @@ impl Links {
         }
     }
 
-    /// A fresh link. It fails if the system gives no random numbers.
+    /// A link with a new ticket. Fails if the system has no random numbers.
     pub fn fresh(&self) -> Result<String, getrandom::Error> {
         let ticket = Token::random()?;
         let link = format!("http://127.0.0.1:{}/#{}", self.port, ticket.expose());
@@ -41,7 +42,7 @@ impl Links {
         Ok(link)
     }
 
-    /// Takes a ticket; says whether it was good.
+    /// Uses up a ticket; returns whether it was valid.
     pub(crate) fn redeem(&self, presented: &str) -> bool {
         self.with_tickets(|tickets| tickets.redeem(presented, Instant::now()))
     }
@@ -54,7 +55,7 @@ impl Links {
     }
 }
 
-/// Tickets that nobody has used yet, oldest first.
+/// Unused tickets, oldest first.
 #[derive(Debug, Default)]
 struct Tickets(VecDeque<(Token, Instant)>);
 

@@ -1,4 +1,4 @@
-//! How requests are read, and how they are answered when something is wrong.
+//! How request bodies are read, and how failures are answered.
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -11,10 +11,10 @@ use workbench::Refusal;
 
 use crate::wire;
 
-/// What a route answers.
+/// The result of a handler.
 pub(crate) type ApiResult<T> = Result<Json<T>, ApiError>;
 
-/// Why a request fails, as the API says it.
+/// Why a request fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApiError {
     #[error("{0}")]
@@ -53,7 +53,7 @@ impl From<FrontError> for ApiError {
 }
 
 impl ApiError {
-    /// The status, and the kind of failure for programs.
+    /// The HTTP status, and the `kind` of the body.
     fn kind(&self) -> (StatusCode, &'static str) {
         const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "not_found");
         const REFUSED: (StatusCode, &str) = (StatusCode::CONFLICT, "refused");
@@ -100,10 +100,10 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// A JSON body whose mistakes are told like every other failure.
-pub(crate) struct Body<T>(pub(crate) T);
+/// A JSON body. Unlike [`Json`], it is rejected with an [`ApiError`].
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T, S> FromRequest<S> for Body<T>
+impl<T, S> FromRequest<S> for JsonBody<T>
 where
     Json<T>: FromRequest<S, Rejection = JsonRejection>,
     S: Send + Sync,
@@ -112,7 +112,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         match Json::from_request(request, state).await {
-            Ok(Json(value)) => Ok(Body(value)),
+            Ok(Json(value)) => Ok(JsonBody(value)),
             Err(rejection) => Err(ApiError::Invalid(rejection.body_text())),
         }
     }

@@ -1,4 +1,4 @@
-//! How many pages may listen at once.
+//! Limits how many event streams are open at once.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::oneshot;
 
-/// One stream more ends the one that has been open for longest.
+/// One more stream ends the oldest.
 const MOST: usize = 32;
 
 /// The slots of all open streams.
@@ -20,7 +20,7 @@ struct Taken {
     slots: BTreeMap<u64, oneshot::Sender<Infallible>>,
 }
 
-/// The slot of one stream. It is free again when this is dropped.
+/// The slot of one stream. Dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     number: u64,
@@ -29,6 +29,7 @@ pub(crate) struct StreamSlot {
 }
 
 impl StreamSlots {
+    /// Takes a slot. If all are taken, the oldest stream loses its own.
     pub(crate) fn take(self: &Arc<Self>) -> StreamSlot {
         let (slot, revoked) = oneshot::channel();
         let mut taken = self.lock();

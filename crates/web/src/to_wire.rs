@@ -1,4 +1,9 @@
-//! What the front says, in the words of the API.
+//! Converts the front's types to bodies of the API.
+//!
+//! JSON has no paths that are not Unicode: serialising one would fail, and with it the whole body.
+//! So every path is converted with replacement characters.
+
+use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
 use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot};
@@ -7,7 +12,7 @@ use workbench::{OpenFile, Proposal};
 use crate::routes::Api;
 use crate::wire;
 
-/// Everything at once. It may have to compare texts, which takes a while for large ones.
+/// A whole snapshot. It may have to compare texts, which takes a while for large ones.
 pub(crate) fn live(api: &Api, snapshot: &Snapshot) -> wire::Live {
     let overview = &snapshot.overview;
     wire::Live {
@@ -28,7 +33,7 @@ pub(crate) fn live(api: &Api, snapshot: &Snapshot) -> wire::Live {
     }
 }
 
-/// The situation in short.
+/// The status, without texts and log.
 pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
     let shared = &overview.shared;
     wire::Status {
@@ -36,7 +41,7 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
         port: api.port,
         version: env!("CARGO_PKG_VERSION").into(),
         editor: api.editor.clone(),
-        roots: overview.folders.clone(),
+        roots: overview.folders.iter().map(|root| unicode(root)).collect(),
         proposals: overview.proposals.len(),
         files: shared.context.files.iter().map(file).collect(),
         held_back: wire::HeldBack {
@@ -50,7 +55,7 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
     }
 }
 
-/// What to type to get each agent here, whatever its version.
+/// The command that starts each agent so that every version of it finds the companion.
 fn commands(api: &Api, overview: &Overview) -> Vec<wire::Hint> {
     let Some(folder) = overview.folders.first() else {
         return Vec::new();
@@ -67,7 +72,7 @@ fn file(file: &OpenFile) -> wire::File {
     let active = file.active.as_ref();
     let cursor = active.and_then(|active| active.cursor);
     wire::File {
-        path: file.path.clone(),
+        path: unicode(&file.path),
         active: active.is_some(),
         line: cursor.map(|cursor| cursor.line),
         column: cursor.map(|cursor| cursor.character),
@@ -75,12 +80,17 @@ fn file(file: &OpenFile) -> wire::File {
     }
 }
 
+/// The path with replacement characters where it is not Unicode.
+fn unicode(path: &Path) -> PathBuf {
+    path.to_string_lossy().into_owned().into()
+}
+
 /// A proposal in a list. It may have to compare the texts, which takes a while for large ones.
 pub(crate) fn proposal(proposal: &Proposal) -> wire::Proposal {
     summary(&ProposalSummary::of(proposal))
 }
 
-/// A proposal in a list.
+/// A proposal in a list, already summarised.
 pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
     wire::Proposal {
         id: summary.id.get(),
@@ -111,7 +121,7 @@ pub(crate) fn detail(of: &Proposal) -> wire::Detail {
     }
 }
 
-/// Where the hunks are.
+/// The positions of hunks.
 pub(crate) fn hunks(hunks: &[workbench::Hunk]) -> Vec<wire::Hunk> {
     hunks.iter().map(wire::Hunk::from).collect()
 }
@@ -132,7 +142,7 @@ pub(crate) fn sessions(sessions: &[AgentSession]) -> Vec<wire::Session> {
     sessions.collect()
 }
 
-/// What agents see and what they do not.
+/// What agents see, and what is held back from them.
 pub(crate) fn context(shared: &Shared) -> wire::Context {
     wire::Context {
         paused: shared.paused,
@@ -162,9 +172,9 @@ fn held_back_file(file: &HeldBackFile) -> wire::HeldBackFile {
     }
 }
 
-/// Something that happened.
+/// An entry of the log.
 pub(crate) fn log_entry(entry: &LogEntry) -> wire::LogEntry {
-    let about = |kind: &str| wire::LogEntry {
+    let plain = |kind: &str| wire::LogEntry {
         number: entry.number,
         at: entry.at,
         kind: kind.to_owned(),
@@ -173,28 +183,28 @@ pub(crate) fn log_entry(entry: &LogEntry) -> wire::LogEntry {
     let session = |kind: &str, peer: &SessionRef| wire::LogEntry {
         agent: Some(peer.agent.slug().to_owned()),
         session: Some(peer.session.to_string()),
-        ..about(kind)
+        ..plain(kind)
     };
-    let subject = |kind: &str, subject: &ProposalRef| wire::LogEntry {
-        proposal: Some(subject.proposal.get()),
-        path: Some(subject.path.to_string()),
-        ..session(kind, &subject.peer)
+    let proposal = |kind: &str, proposal: &ProposalRef| wire::LogEntry {
+        proposal: Some(proposal.proposal.get()),
+        path: Some(proposal.path.to_string()),
+        ..session(kind, &proposal.peer)
     };
     match &entry.what {
-        LogEvent::Connected(who) => session("connected", who),
-        LogEvent::Disconnected(who) => session("disconnected", who),
+        LogEvent::Connected(peer) => session("connected", peer),
+        LogEvent::Disconnected(peer) => session("disconnected", peer),
         LogEvent::Context(sent) => wire::LogEntry {
             files: Some(sent.files),
             bytes: Some(sent.bytes),
             times: Some(sent.times),
             ..match &sent.to {
-                Some(who) => session("context", who),
-                None => about("context"),
+                Some(peer) => session("context", peer),
+                None => plain("context"),
             }
         },
-        LogEvent::Proposed(what) => subject("proposed", what),
-        LogEvent::Ended(what, outcome) => subject(outcome.as_str(), what),
-        LogEvent::Paused => about("paused"),
-        LogEvent::Resumed => about("resumed"),
+        LogEvent::Proposed(about) => proposal("proposed", about),
+        LogEvent::Ended(about, outcome) => proposal(outcome.as_str(), about),
+        LogEvent::Paused => plain("paused"),
+        LogEvent::Resumed => plain("resumed"),
     }
 }

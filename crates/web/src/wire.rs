@@ -1,4 +1,4 @@
-//! What the API's requests and answers look like. Times are unix milliseconds.
+//! The bodies of the API. Times are Unix milliseconds. `docs/api.md` describes them.
 
 mod live;
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 pub use ::wire::Hunk;
 pub use live::{Changed, Closed, Context, HeldBackFile, Hint, Hints, Live, LogEntry, SeenFile};
 
-/// The whole situation of one companion.
+/// The status of one companion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// Where it listens.
+    /// The port on 127.0.0.1 that it listens on.
     pub port: u16,
     /// The version of the program.
     pub version: String,
@@ -26,13 +26,13 @@ pub struct Status {
     pub roots: Vec<PathBuf>,
     /// The agents that are connected.
     pub sessions: Vec<Session>,
-    /// How many proposals wait for a decision.
+    /// How many proposals are pending.
     pub proposals: usize,
     /// What the agents see, newest first.
     pub files: Vec<File>,
-    /// What privacy keeps from them.
+    /// How many open files are held back from agents.
     pub held_back: HeldBack,
-    /// What is wrong, in words, if anything: an agent that cannot find us, for example.
+    /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }
 
@@ -40,21 +40,21 @@ pub struct Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Its id.
+    /// Its session id.
     pub id: String,
     /// Which agent: `qwen`, `gemini`, or `agent` if it did not say.
     pub agent: String,
-    /// What its client says of itself.
+    /// The `clientInfo` of its MCP client.
     pub client: Client,
-    /// Since when.
+    /// When it connected.
     pub since: u64,
-    /// Whether it has a stream open to be told things on.
+    /// Whether it has an event stream open.
     pub streaming: bool,
     /// Decisions that have not reached it yet.
     pub undelivered: usize,
 }
 
-/// What an agent's client says of itself.
+/// The `clientInfo` of an MCP client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Client {
@@ -68,9 +68,9 @@ pub struct Client {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct File {
-    /// Where it is.
+    /// The path as the person sees it.
     pub path: PathBuf,
-    /// Whether it is the one in front of the person.
+    /// Whether it has the focus.
     pub active: bool,
     /// One-based line of the cursor.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,17 +83,17 @@ pub struct File {
     pub selected: Option<usize>,
 }
 
-/// How many open files are kept from the agents, by reason.
+/// How many open files are held back from agents, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldBack {
-    /// All of them.
+    /// The sum over all reasons.
     pub total: usize,
-    /// They look like secrets.
+    /// Files that look like secrets.
     pub secret: usize,
-    /// The person's patterns match them.
+    /// Files that match an ignore pattern.
     pub ignored: usize,
-    /// They are outside the workspace.
+    /// Files outside the workspace.
     pub outside: usize,
 }
 
@@ -107,9 +107,9 @@ pub struct Proposal {
     pub path: String,
     /// Which agent.
     pub agent: String,
-    /// Which session of it.
+    /// The session that sent the request.
     pub session: String,
-    /// Since when.
+    /// When the request arrived.
     pub opened_at: u64,
     /// Whether the file does not exist yet.
     pub new_file: bool,
@@ -122,11 +122,11 @@ pub struct Proposal {
     pub terminal_only: Option<String>,
 }
 
-/// A pending proposal with everything in it.
+/// A pending proposal with its texts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detail {
-    /// The same as in the list.
+    /// The fields of the list entry.
     #[serde(flatten)]
     pub proposal: Proposal,
     /// A unified diff whose hunks carry their numbers.
@@ -138,15 +138,15 @@ pub struct Detail {
     pub proposed: String,
     /// Where it differs from the original.
     pub hunks_at: Vec<Hunk>,
-    /// What the person has made of it so far, if that is something else.
+    /// The person's draft, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<String>,
-    /// Where that differs from the original.
+    /// Where the draft differs from the original.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_hunks_at: Option<Vec<Hunk>>,
 }
 
-/// What the person has made of a proposal so far.
+/// The text that the person has edited, before a decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Draft {
@@ -158,7 +158,7 @@ pub struct Draft {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Drafted {
-    /// The places.
+    /// The hunks of the draft.
     pub hunks_at: Vec<Hunk>,
 }
 
@@ -166,34 +166,34 @@ pub struct Drafted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Accept {
-    /// Only these hunks.
+    /// Accept only these hunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunks: Option<Vec<usize>>,
-    /// This text instead.
+    /// Accept this text instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 
-/// What became of a decision.
+/// The answer to a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
-    /// Which agent it goes to.
+    /// The agent that receives the verdict.
     pub agent: String,
-    /// Whether the agent is there to receive it; otherwise it is kept for it.
+    /// Whether the agent has a stream open; otherwise the verdict is kept for it.
     pub streaming: bool,
 }
 
-/// Where the person is.
+/// The person's focus.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Focus {
     /// An absolute path.
     pub path: PathBuf,
-    /// One-based.
+    /// One-based line of the cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// One-based.
+    /// One-based column of the cursor; means nothing without `line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The selected text.
@@ -201,22 +201,22 @@ pub struct Focus {
     pub selection: Option<String>,
 }
 
-/// What agents are told about a file after a focus.
+/// Whether agents see the focused file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Focused {
     /// Whether agents see it.
     pub shown: bool,
-    /// Why not, if not.
+    /// Why it is held back, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A process below which agents may find us, as if it were their editor.
+/// A process below which agents find the companion, as if it were their editor.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostProcess {
-    /// Its id.
+    /// The process id.
     pub pid: u32,
 }
 
@@ -224,23 +224,23 @@ pub struct HostProcess {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageLink {
-    /// Good for one tab and ten minutes.
+    /// Valid for one tab and ten minutes.
     pub url: String,
 }
 
-/// What a page got with its link.
+/// A ticket from a link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ticket {
-    /// What stands after the `#`.
+    /// The fragment of the link, after the `#`.
     pub ticket: String,
 }
 
-/// What a page presents from then on.
+/// The key that a page presents from then on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageKey {
-    /// The key.
+    /// Sent as `Authorization: Bearer`.
     pub key: companion::Token,
 }
 
@@ -253,9 +253,9 @@ pub type Environment = BTreeMap<String, String>;
 pub struct Problem {
     /// For programs: `unauthorized`, `forbidden`, `not_found`, `refused`, `invalid`, `unavailable`.
     pub kind: String,
-    /// For people.
+    /// For people, in one sentence.
     pub message: String,
-    /// What to do about it, if there is more to say.
+    /// What the person can do about it, if `message` does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

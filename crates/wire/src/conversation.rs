@@ -21,7 +21,7 @@ use transcript::EntryJson;
 pub use event::event;
 pub use read::{Prompt, Reply, Target};
 
-/// A whole conversation.
+/// Serialises a whole conversation.
 pub fn snapshot(snapshot: &view::Snapshot) -> impl Serialize + '_ {
     SnapshotJson {
         shortened: snapshot.shortened,
@@ -31,7 +31,7 @@ pub fn snapshot(snapshot: &view::Snapshot) -> impl Serialize + '_ {
     }
 }
 
-/// A whole conversation that is handed on before it is written.
+/// A whole conversation that owns its data, for handlers that return before it is serialised.
 #[derive(Clone, Debug)]
 pub struct Snapshot(pub view::Snapshot);
 
@@ -41,7 +41,7 @@ impl Serialize for Snapshot {
     }
 }
 
-/// A change.
+/// Serialises one change of a conversation.
 pub fn change(change: &view::Change) -> impl Serialize + '_ {
     match change {
         view::Change::Put(put) => ChangeJson::Put { entry: entry(put) },
@@ -57,7 +57,7 @@ pub fn change(change: &view::Change) -> impl Serialize + '_ {
     }
 }
 
-/// Earlier sessions that can be opened again.
+/// The list of earlier sessions that can be connected to again.
 pub fn earlier(sessions: &[view::EarlierSession]) -> Vec<EarlierSession> {
     let session = |session: &view::EarlierSession| EarlierSession {
         key: session.key,
@@ -69,7 +69,7 @@ pub fn earlier(sessions: &[view::EarlierSession]) -> Vec<EarlierSession> {
     sessions.iter().map(session).collect()
 }
 
-/// An earlier session.
+/// An earlier session. Its `key` is valid for the list that it came in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EarlierSession {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A place where two texts differ. Lines are what `\n` ends, counted from 0; the ends are exclusive.
-/// An empty range says where lines go in, or where they were.
+/// A place where two texts differ. Lines end with `\n` and are counted from 0; the ends are
+/// exclusive. An empty range is the position of an insertion or a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hunk {
@@ -13,9 +13,9 @@ pub struct Hunk {
     pub original_start: usize,
     /// The line of the original after the last one.
     pub original_end: usize,
-    /// The first line that stands there instead.
+    /// The first line of the text that replaces it.
     pub proposed_start: usize,
-    /// The line after the last one of these.
+    /// The line of that text after the last one.
     pub proposed_end: usize,
 }
 

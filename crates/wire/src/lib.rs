@@ -1,8 +1,8 @@
-//! The JSON of the person's side, shared by HTTP and LSP, so that the same thing looks the same in
-//! both. What only one of them says is in that crate.
+//! The JSON of the person's side that HTTP and LSP share, so that both use the same shapes. What
+//! only one of them uses is in the crate `web` or `editor`.
 //!
-//! Domain types have no JSON of their own. What is written here borrows from them, so nothing is
-//! copied on the way to a page; what is read here becomes a domain type at once.
+//! Domain types do not implement serde. Serialised types borrow from them, so that changes and
+//! snapshots are not copied; deserialised types are converted to domain types at once.
 
 pub mod conversation;
 mod hunk;

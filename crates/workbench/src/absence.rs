@@ -7,15 +7,15 @@
 
 use std::time::Duration;
 
-/// Where an agent stands, judged by its silence.
+/// Whether an agent is here, judged by how long it has been silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attendance {
-    /// It is here, or will be back in a moment. Its proposals are kept.
+    /// It is connected, or expected back. Its proposals are kept.
     Present,
     /// It has been away for too long, and its proposals are orphaned. Its
     /// session is kept, with the verdicts that it has not received.
     Absent,
-    /// It does not come back. Its session ends.
+    /// It is not expected back. Its session ends.
     Forgotten,
 }
 
@@ -24,14 +24,14 @@ pub enum Attendance {
 pub struct AbsenceRule {
     /// Up to this long it counts as present.
     pub grace: Duration,
-    /// Up to this long its session is remembered. What is shorter than `grace`
-    /// counts as `grace`.
+    /// Up to this long its session is kept. A value below `grace` counts as
+    /// `grace`.
     pub memory: Duration,
 }
 
 impl AbsenceRule {
-    /// Judges an agent that has shown no sign of life for this long. An agent
-    /// with an open stream is never silent: `None`.
+    /// Judges an agent that has sent nothing for this long; `None` for an agent
+    /// with an open stream.
     pub fn judge(&self, silence: Option<Duration>) -> Attendance {
         match silence {
             Some(silence) if silence > self.grace.max(self.memory) => Attendance::Forgotten,

@@ -1,4 +1,4 @@
-//! Which terminal agent is speaking.
+//! The terminal agents that are known by name.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ pub enum Agent {
     Qwen,
     /// Gemini CLI.
     Gemini,
-    /// An agent that came in over stdio and did not say which product it is.
+    /// An agent that connected over stdio and did not say which product it is.
     Unnamed,
 }
 
 impl Agent {
-    /// The agents that look for discovery files, in the order in which they are listed to people.
+    /// The agents that look for discovery files, in the order in which people see them.
     pub const DISCOVERING: [Agent; 2] = [Agent::Qwen, Agent::Gemini];
 
     /// The word used on the command line, in configuration and in JSON.
@@ -38,7 +38,7 @@ impl Agent {
         }
     }
 
-    /// The agent that [`Agent::slug`] names.
+    /// The agent with this [slug](Agent::slug).
     pub fn from_slug(slug: &str) -> Option<Agent> {
         [Agent::Qwen, Agent::Gemini, Agent::Unnamed]
             .into_iter()

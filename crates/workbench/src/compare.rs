@@ -1,19 +1,17 @@
 //! Which lines of two texts differ.
 //!
-//! The answer has to come in bounded time, memory and stack whatever the texts
-//! are, because agents send them, and it has to be the same each time, because
-//! people name hunks by their numbers. So no clock decides when to give up, only
-//! the texts do:
+//! Time, memory and stack have to be bounded for all texts, because agents send
+//! them. The result has to be deterministic, because people refer to hunks by
+//! number. So no deadline decides when to give up, only the sizes do:
 //!
-//! 1. What is equal at the start and at the end is set aside. Most edits are
-//!    small and most texts are not, so little is left.
-//! 2. If a lot is left, it is cut at the lines that occur once in each text, as
-//!    far as those are in the same order ("patience"). A large text that was
-//!    edited falls into small pieces.
-//! 3. Each piece is compared in the usual way (Myers). That is thorough, and
-//!    gives up the search for the best answer after a fair amount of work; but it
-//!    calls itself again and again, so a piece that is still large is not
-//!    searched and counts as changed.
+//! 1. Equal lines at the start and at the end are skipped. Most edits are small,
+//!    so little remains.
+//! 2. A large rest is cut at the lines that occur once in each text, as far as
+//!    those are in the same order ("patience"). An edited large text falls into
+//!    small pieces.
+//! 3. Each piece is compared with Myers' algorithm, which bounds its own search
+//!    but is recursive. So a piece that is still large is not searched and counts
+//!    as changed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,8 +21,8 @@ use similar::{Algorithm, DiffTag};
 /// Lines of the old text, and the lines of the new text in their place.
 pub(crate) type Change = (Range<usize>, Range<usize>);
 
-/// Where texts differ in more lines than this, nothing is looked for in them.
-/// No person reads so many, and numbering them takes memory in proportion.
+/// Beyond this many differing lines, all of them count as one change. No person
+/// reads that many hunks, and numbering the lines takes memory in proportion.
 pub(crate) const MOST_LINES: usize = 1_000_000;
 
 /// Pieces up to this many lines are compared thoroughly. In the worst case that
@@ -76,7 +74,7 @@ pub(crate) fn changes(old: &str, old_end: &'static str, new: &str) -> Vec<Change
     changes
 }
 
-/// A line as it is compared: what it says, and whether it ends.
+/// The lines as they are compared: the text, and whether the line is terminated.
 fn lines<'a>(
     text: &'a str,
     end: &'static str,
@@ -88,8 +86,8 @@ fn lines<'a>(
         })
 }
 
-/// What is between the lines at which two long lists of lines are cut, and that
-/// are equal. Short lists are one piece.
+/// The pieces between the equal lines at which two long lists of lines are cut.
+/// Short lists are one piece.
 fn pieces(old: &[usize], new: &[usize], distinct: usize) -> Vec<Change> {
     let cuts = if old.len() + new.len() > THOROUGH_LINES {
         anchors(old, new, distinct)
@@ -106,8 +104,8 @@ fn pieces(old: &[usize], new: &[usize], distinct: usize) -> Vec<Change> {
     pieces
 }
 
-/// The lines that occur once in each list: the longest choice of them that is
-/// in the same order in both.
+/// The lines that occur once in each list: the longest subsequence of them that
+/// is in the same order in both.
 fn anchors(old: &[usize], new: &[usize], distinct: usize) -> Vec<(usize, usize)> {
     let in_old = occurrences(old, distinct);
     let in_new = occurrences(new, distinct);
@@ -119,8 +117,8 @@ fn anchors(old: &[usize], new: &[usize], distinct: usize) -> Vec<(usize, usize)>
         })
         .collect();
 
-    // The longest increasing choice, by patience sorting: `ends[n]` is the
-    // candidate on which a choice of `n + 1` ends that leaves the most room.
+    // The longest increasing subsequence, by patience sorting: `ends[n]` is the
+    // smallest last candidate of all increasing subsequences of length `n + 1`.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous: Vec<Option<usize>> = Vec::with_capacity(candidates.len());
     for (at, &(_, new_at)) in candidates.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! What agents are told about the workbench, and what they are not.
+//! What agents receive about the workbench, and how much is held back from them.
 
 use std::path::PathBuf;
 
 use crate::{Cursor, Reason};
 
-/// What agents are told: the files that were looked at last, newest first.
+/// What agents receive: the files that had the focus last, newest first.
 ///
-/// Two equal contexts need not be sent twice.
+/// A context that equals the one before need not be sent again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     /// The files, newest focus first.
     pub files: Vec<OpenFile>,
-    /// Whether the person trusts the workspace, if whoever drives the workbench
-    /// has such a notion.
+    /// Whether the person trusts the workspace; `None` if the editor has no
+    /// such notion.
     pub trusted: Option<bool>,
 }
 
@@ -21,8 +21,8 @@ pub struct Context {
 pub struct OpenFile {
     /// The path as the person sees it.
     pub path: PathBuf,
-    /// When it was looked at, in Unix milliseconds. The active file has the
-    /// largest of all.
+    /// When it got the focus, in Unix milliseconds. The active file has the
+    /// latest time of all.
     pub focused_at: u64,
     /// Present when this is the file in front of the person.
     pub active: Option<Active>,
@@ -38,12 +38,12 @@ pub struct Active {
 }
 
 impl Active {
-    /// How long a selection may be, in UTF-16 code units. The agents cut there
-    /// themselves, so anything beyond would be sent for nothing.
+    /// How long a selection may be, in UTF-16 code units. The agents truncate
+    /// there themselves, so a longer text would be sent in vain.
     pub const SELECTION_UNITS: usize = 16_384;
 }
 
-/// How many open documents privacy keeps from the agents, by reason.
+/// How many open documents privacy holds back from agents, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldBack {
     /// Documents that look like secrets.
@@ -55,7 +55,7 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// All of them.
+    /// The sum over all reasons.
     pub fn total(self) -> usize {
         self.secret + self.ignored + self.outside
     }

@@ -1,4 +1,4 @@
-//! One open document, and what a front end reports about it.
+//! An open document, and what a front end reports about it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// A cursor there; a 0 can only be a mistake in counting and becomes 1.
+    /// A cursor at this position. A 0 comes from a front end that counts from 0
+    /// by mistake, and becomes 1.
     pub fn new(line: u32, character: u32) -> Cursor {
         Cursor {
             line: line.max(1),
@@ -26,9 +27,9 @@ impl Cursor {
 
 /// Where a file is, by both of its names.
 ///
-/// People and agents speak of `path`. Privacy looks at both, because a link
-/// with a harmless name can lead to a file that must not be shown. Resolving
-/// links is I/O, so the caller has done it.
+/// People and agents use `path`. Privacy checks both, because a link with a
+/// harmless name can lead to a file that must not be shared. Resolving links is
+/// I/O, so the caller does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The path as the person sees it.
@@ -48,7 +49,7 @@ impl Place {
     }
 }
 
-/// The person is looking at this file.
+/// A report that the person is looking at this file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// The file.
@@ -59,7 +60,7 @@ pub struct Focus {
     pub selection: Option<String>,
 }
 
-/// A document that the workbench remembers.
+/// An open document of the workbench.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// Shared with the index by path.
@@ -84,18 +85,18 @@ impl Document {
         self.real.as_deref().unwrap_or(&self.path)
     }
 
-    /// When it last got the focus or was opened, in Unix milliseconds, moved as
-    /// little as needed to keep the order.
+    /// When it last got the focus or was opened, in Unix milliseconds. The time
+    /// is adjusted where the order of focus requires it.
     pub fn focused_at(&self) -> u64 {
         self.focused_at
     }
 
-    /// Where the cursor was last seen.
+    /// The last reported position of the cursor.
     pub fn cursor(&self) -> Option<Cursor> {
         self.cursor
     }
 
-    /// Whether privacy lets it be told to agents.
+    /// Whether privacy allows it to be shared with agents.
     pub fn visibility(&self) -> Visibility {
         self.visibility
     }

@@ -1,10 +1,10 @@
-//! The open documents, in the order in which they were looked at.
+//! The open documents, in the order in which they had the focus.
 //!
-//! Two maps over the same documents: by rank, to read the newest off the top,
-//! and by path, to find one. Ranks are given out here, because they are what
-//! keeps the newest at the top whatever the clock says.
+//! Two maps over the same documents: by rank, to iterate from the newest, and by
+//! path, to find one. Ranks are assigned here and always rise, so the order does
+//! not depend on the clock, which may jump back.
 //!
-//! Nothing here knows what a document may be used for.
+//! Nothing here knows about privacy or agents.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -17,8 +17,8 @@ use crate::Document;
 /// never closes anything cannot fill the memory.
 pub(crate) const MOST_DOCUMENTS: usize = 16_384;
 
-/// The place of a document in the order: by time, and among documents that were
-/// opened below the same newest one, by arrival.
+/// The position of a document in the order: by time, then by arrival. Documents
+/// that were opened below the same newest one share a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     pub(crate) time: u64,
@@ -29,9 +29,9 @@ pub(crate) struct Rank {
 pub(crate) struct FocusOrder {
     by_rank: BTreeMap<Rank, Document>,
     by_path: BTreeMap<Arc<Path>, Rank>,
-    /// The time that was given out last.
+    /// The time that was assigned last.
     clock: u64,
-    /// How many ranks were given out.
+    /// How many ranks were assigned.
     arrivals: u64,
 }
 
@@ -88,7 +88,7 @@ impl FocusOrder {
         self.by_rank.values_mut()
     }
 
-    /// Puts a document in its place, instead of the one at the same path, which is returned.
+    /// Inserts a document. Returns the one with the same path that it replaces.
     pub(crate) fn insert(&mut self, rank: Rank, document: Document) -> Option<Document> {
         let taken = self.by_path.insert(Arc::clone(&document.path), rank);
         let replaced = taken.and_then(|taken| self.by_rank.remove(&taken));

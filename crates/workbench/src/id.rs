@@ -1,24 +1,24 @@
-//! The names of sessions and proposals.
+//! The ids of sessions and proposals.
 //!
-//! Both are handed around a lot, so both are cheap to copy. Neither is made
-//! here: a session is named by whoever accepted the connection, and a proposal
-//! by [`Proposals`](crate::Proposals), which counts.
+//! Both are passed around a lot, so both are cheap to clone. Neither is generated
+//! here: the transport names a session, and [`Proposals`](crate::Proposals)
+//! numbers the proposals.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One connection of one agent, as named by whoever accepted it.
+/// The id of an agent's session, which the transport has chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(Arc<str>);
 
 impl SessionId {
-    /// Takes `id` as the name of a session.
+    /// The session with this id.
     pub fn new(id: impl Into<Arc<str>>) -> SessionId {
         SessionId(id.into())
     }
 
-    /// The name as it was given.
+    /// The id as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -30,10 +30,10 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The number by which people and scripts name a proposal.
+/// The number of a proposal, for people and scripts.
 ///
-/// Numbers are never used twice by one companion, not even after a restart, so
-/// a script that is late decides nothing rather than somebody else's proposal.
+/// A companion never reuses a number, not even after a restart, so a script that
+/// is late cannot decide another proposal by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProposalId(u64);
 
@@ -69,7 +69,7 @@ impl FromStr for ProposalId {
     }
 }
 
-/// What was given as the number of a proposal is none.
+/// A text that is not the number of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not the number of a proposal; give a whole number such as 3")]
 pub struct BadProposalId(String);

@@ -3,15 +3,14 @@
 //! This is the pure core of outrigger. It holds four things:
 //!
 //! * the [`Workbench`]: folders, open documents, focus, selection, trust, and
-//!   the [`Context`] that may be told to agents;
-//! * the [`Privacy`] filter that every document passes before it is told;
+//!   the [`Context`] that agents may receive;
+//! * the [`Privacy`] filter that every document passes before it is shared;
 //! * the [`Proposals`] that agents make, and the [`Verdict`] of the person;
 //! * the [`Review`] of one proposal: its hunks, and the text that results when
 //!   only some of them are kept.
 //!
-//! It never touches a disk or a network, never waits, and knows no wire format.
-//! It has no clock either: time is passed in as Unix milliseconds, so every
-//! test can say what time it is.
+//! It does no I/O, never blocks, and knows no wire format. It has no clock
+//! either: time is passed in as Unix milliseconds, so every test can set it.
 
 mod absence;
 mod agent;
@@ -38,9 +37,11 @@ pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
 pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
 pub use proposal::{
-    Ask, Decided, Decision, Original, Proposal, Refusal, Standing, Texts, Traits, Verdict,
+    Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Verdict,
+    VerdictCapabilities,
 };
 pub use proposals::{NewProposal, Proposals};
 pub use review::{Hunk, Review, UnknownHunk};
-pub use text::{Form, LineEnding, cut_utf16};
+pub use text::cut_utf16;
+pub(crate) use text::{Form, LineEnding};
 pub use workbench::Workbench;

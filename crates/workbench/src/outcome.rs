@@ -1,4 +1,4 @@
-//! How a proposal ended, and the words for it.
+//! How a proposal ended, in words for programs and for people.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl Outcome {
     }
 }
 
-/// What people are told, to follow "the proposal was".
+/// The words for people, to follow "the proposal was".
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

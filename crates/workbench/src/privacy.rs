@@ -1,7 +1,7 @@
-//! Which files may be told to agents at all.
+//! Which files may be shared with agents.
 //!
-//! Three rules, and a file has to pass all of them by both of its names, the
-//! one that people see and the one with links resolved:
+//! There are three rules. A file has to pass all of them with both of its paths,
+//! the one that people see and the one with links resolved:
 //!
 //! * it does not look like a secret (see [`crate::secrets`]);
 //! * nobody asked to ignore it, in the `.outriggerignore` of a root or in the
@@ -9,12 +9,11 @@
 //! * it is below one of the roots.
 //!
 //! A workspace can be hostile, so what is written in it can only narrow what is
-//! shown. A negated line (`!notes.txt`) takes back what another line *of the
-//! same origin* ignored: the same ignore file, or the same place of the
-//! configuration. It cannot reach a secret, another origin's rules, or anything
-//! outside.
+//! shared. A negated line (`!notes.txt`) cancels what another line *of the same
+//! origin* ignores: the same ignore file, or the same source of the configuration.
+//! It cannot affect secrets, another origin's rules, or files outside.
 //!
-//! Everything happens on names. Nothing here looks at a disk.
+//! All rules apply to paths. Nothing here reads a disk.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +24,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::text::BOM;
 use crate::{Place, secrets};
 
-/// Why a file is not told to agents.
+/// Why a file is held back from agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It looks like a secret.
@@ -46,16 +45,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Whether a file may be told to agents.
+/// Whether a file may be shared with agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// It may.
+    /// It may be shared.
     Shown,
-    /// Neither its name nor anything in it may.
+    /// Neither its path nor its content may be shared.
     HeldBack(Reason),
 }
 
-/// The rules that decide what may be told to agents.
+/// The rules that decide what may be shared with agents.
 #[derive(Clone, Debug)]
 pub struct Privacy {
     roots: Vec<PathBuf>,
@@ -75,12 +74,12 @@ impl Privacy {
     pub const MOST_PATTERNS: usize = 4_096;
 
     /// Rules for these roots, with the text of the ignore file of each root
-    /// that has one, and with more patterns that apply below every root: a list
-    /// for each origin, because the configuration of a workspace must not take
-    /// back what the person wrote in their own.
+    /// that has one, and with further patterns that apply below every root: a
+    /// list for each origin, because the configuration of a workspace must not
+    /// cancel patterns of the person's own configuration.
     ///
-    /// A root that is reached through a link has to be given in both forms, and
-    /// so has its ignore file, because both names of a file are judged.
+    /// A root that is reached through a link has to be given with both paths,
+    /// and so has its ignore file, because both paths of a file are judged.
     pub fn new(
         roots: &[PathBuf],
         ignore_files: &[(PathBuf, String)],
@@ -111,8 +110,8 @@ impl Privacy {
 
     /// Judges one file.
     ///
-    /// When several reasons apply, the gravest is told: secret, then ignored,
-    /// then outside.
+    /// When several reasons apply, the most serious one is returned: secret, then
+    /// ignored, then outside.
     pub fn judge(&self, place: &Place) -> Visibility {
         self.judge_paths(&place.path, &place.real)
     }
@@ -191,8 +190,8 @@ pub enum PatternSource {
     IgnoreFile(PathBuf),
 }
 
-impl std::fmt::Display for PatternSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for PatternSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PatternSource::BuiltIn => f.write_str("the built-in list"),
             PatternSource::Configuration => f.write_str("the configured patterns"),
@@ -239,8 +238,9 @@ fn reason(error: &ignore::Error) -> String {
 
 /// Whether `rules` ignore `path` or a folder above it.
 ///
-/// As in Git, what is below an ignored folder cannot be taken back. The
-/// crate's own walk over the parents starts at the file and would let it.
+/// As in Git, a negated pattern has no effect below an ignored folder. The
+/// `ignore` crate's own walk over the parents starts at the file and would let it
+/// have one.
 fn matches(rules: &Gitignore, path: &Path) -> bool {
     if rules.is_empty() {
         return false;
@@ -260,7 +260,7 @@ fn matches(rules: &Gitignore, path: &Path) -> bool {
     false
 }
 
-/// `path` without `.` and `..`, as far as that can be told from its letters.
+/// `path` with `..` resolved lexically, without looking at links.
 fn lexical(path: &Path) -> Cow<'_, Path> {
     if !path.components().any(|part| part == Component::ParentDir) {
         return Cow::Borrowed(path);

@@ -1,4 +1,4 @@
-//! What an agent proposes to write, and what the person says to it.
+//! What an agent proposes to write, and what the person decides.
 //!
 //! A proposal is the whole new text of one file. The companion never writes it:
 //! the agent does, after the person accepted, and with the text that the person
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{Agent, Outcome, ProposalId, Review, SessionId, UnknownHunk};
 
-/// What is in the file that a proposal would change.
+/// The content of the file that a proposal would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Original {
     /// There is no such file yet.
@@ -33,10 +33,10 @@ impl Original {
 /// Who can decide a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Anybody who shows it.
+    /// Every front end.
     Open,
-    /// Only the person at the agent's own prompt, because it cannot be shown;
-    /// the text says why.
+    /// Only the person at the agent's own prompt, because it cannot be shown. The
+    /// text is the reason.
     TerminalOnly(String),
 }
 
@@ -50,7 +50,8 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Takes the two texts; they are compared when somebody asks.
+    /// Takes the two texts. They are compared on the first call of
+    /// [`Texts::review`].
     pub fn new(original: Original, proposed: String) -> Texts {
         Texts {
             original,
@@ -59,15 +60,15 @@ impl Texts {
         }
     }
 
-    /// The review, which is made once and kept, so that hunks keep their
-    /// numbers. Making it can take a noticeable part of a second for a large
-    /// text: ask for it where nobody has to wait.
+    /// The review, which is computed once and kept, so that hunks keep their
+    /// numbers. For large texts that can take a noticeable part of a second, so
+    /// call it where blocking does no harm.
     pub fn review(&self) -> &Review {
         self.review
             .get_or_init(|| Review::of(self.original_text(), &self.proposed))
     }
 
-    /// The text that results when only the hunks in `keep` are made.
+    /// The text that results when only the hunks in `keep` are applied.
     pub fn merge(&self, keep: &BTreeSet<usize>) -> Result<String, UnknownHunk> {
         self.review()
             .merge(self.original_text(), &self.proposed, keep)
@@ -84,7 +85,7 @@ impl Texts {
     }
 }
 
-/// Tells the sizes only: the texts are somebody's work and do not belong in logs.
+/// Shows only the sizes: the texts are private and do not belong in logs.
 impl fmt::Debug for Texts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Texts")
@@ -94,10 +95,10 @@ impl fmt::Debug for Texts {
     }
 }
 
-/// Somebody asks to write a file.
+/// A request to write a file.
 #[derive(Debug)]
-pub struct Ask {
-    /// The session that asks and gets the verdict.
+pub struct ProposalRequest {
+    /// The session that sent the request and receives the verdict.
     pub session: SessionId,
     /// The agent in that session.
     pub agent: Agent,
@@ -107,43 +108,45 @@ pub struct Ask {
     pub texts: Texts,
     /// Who can decide it.
     pub standing: Standing,
-    /// What whoever asks can do with a verdict.
-    pub traits: Traits,
+    /// What the agent can do with a verdict.
+    pub capabilities: VerdictCapabilities,
 }
 
 /// What an agent proposes to write.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// The number by which it is named.
+    /// Its number.
     pub id: ProposalId,
-    /// The session that asked and gets the verdict.
+    /// The session that sent the request and receives the verdict.
     pub session: SessionId,
     /// The agent in that session.
     pub agent: Agent,
-    /// The path exactly as the agent sent it, because it compares.
+    /// The path exactly as the agent sent it, because the agent compares it
+    /// byte for byte.
     pub path: String,
     /// The texts.
     pub texts: Arc<Texts>,
     /// Who can decide it.
     pub standing: Standing,
-    /// What whoever asked can do with a verdict.
-    pub traits: Traits,
-    /// When the agent asked, in Unix milliseconds.
+    /// What the agent can do with a verdict.
+    pub capabilities: VerdictCapabilities,
+    /// When the request arrived, in Unix milliseconds.
     pub opened_at: u64,
-    /// What the person made of it so far, if a front end reports that.
+    /// The person's edited text, if a front end has reported one.
     pub draft: Option<Arc<str>>,
 }
 
 impl Proposal {
-    /// The text as it stands: the person's draft, or else the agent's proposal.
+    /// The current text: the person's draft, or else the agent's proposal.
     pub fn current(&self) -> &str {
         self.draft.as_deref().unwrap_or(&self.texts.proposed)
     }
 
-    /// What comes of `decision`, if the agent would carry it out as meant.
+    /// The verdict that follows from `decision`, if the agent would carry it out
+    /// as the person means it.
     ///
     /// The texts are compared only for [`Decision::AcceptHunks`], and then only
-    /// if nobody has asked for their review before.
+    /// if there is no review yet.
     pub(crate) fn judge(&self, decision: Decision) -> Result<Verdict, Refusal> {
         let text = match (decision, &self.standing) {
             (Decision::Reject, _) => return Ok(Verdict::Rejected),
@@ -153,35 +156,35 @@ impl Proposal {
             (Decision::AcceptHunks(keep), _) => self.texts.merge(&keep)?,
         };
         let edited = text != self.texts.proposed;
-        if edited && text.is_empty() && !self.traits.takes_empty_text {
+        if edited && text.is_empty() && !self.capabilities.takes_empty_text {
             return Err(Refusal::EmptyText);
         }
-        if edited && !self.traits.takes_edited_text {
+        if edited && !self.capabilities.takes_edited_text {
             return Err(Refusal::EditedText);
         }
         Ok(Verdict::Accepted { text, edited })
     }
 }
 
-/// What the person wants.
+/// What the person decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Take the text as it stands, see [`Proposal::current`].
+    /// Accept the current text, see [`Proposal::current`].
     Accept,
-    /// Take this text instead.
+    /// Accept this text instead.
     AcceptText(String),
-    /// Take these hunks of the agent's proposal, by their numbers, and leave the
-    /// original lines in place of the others. A draft does not count: hunks are
-    /// numbered in the agent's text.
+    /// Accept these hunks of the agent's proposal, by their numbers, and keep the
+    /// original lines for the others. A draft is ignored: hunks are numbered in
+    /// the agent's text.
     ///
-    /// Numbers are those of [`Texts::review`]. Where nobody may wait for the
-    /// comparison of two large texts, ask for the review elsewhere before.
+    /// The numbers are those of [`Texts::review`]. Where the comparison of two
+    /// large texts must not block, compute the review elsewhere first.
     AcceptHunks(BTreeSet<usize>),
-    /// Take nothing.
+    /// Reject the proposal.
     Reject,
 }
 
-/// What the agent is told.
+/// What is sent to the agent after a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Write this text.
@@ -204,7 +207,7 @@ impl Verdict {
         }
     }
 
-    /// How a proposal ends that gets this verdict.
+    /// The outcome of a proposal with this verdict.
     pub fn outcome(&self) -> Outcome {
         match self {
             Verdict::Accepted { .. } => Outcome::Accepted,
@@ -213,7 +216,7 @@ impl Verdict {
     }
 }
 
-/// A proposal that is not open any more, and why.
+/// A proposal that was decided, with its verdict.
 #[derive(Clone, Debug)]
 pub struct Decided {
     /// The proposal as it was.
@@ -222,9 +225,9 @@ pub struct Decided {
     pub verdict: Verdict,
 }
 
-/// What whoever asked can do with a verdict.
+/// What an agent can do with a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits {
+pub struct VerdictCapabilities {
     /// Whether it writes an empty text when an empty text was accepted. The
     /// published agents take `""` for "nothing was edited" and write their own
     /// proposal.
@@ -233,23 +236,23 @@ pub struct Traits {
     pub takes_edited_text: bool,
 }
 
-/// Why a decision was not taken. The proposal is as open as before.
+/// Why a decision was refused. The proposal stays open.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no such proposal.
     #[error("proposal {0} is not open: it was decided, withdrawn or replaced; list the open ones")]
     Unknown(ProposalId),
-    /// It cannot be shown, so it cannot be accepted unseen.
+    /// It cannot be shown, so it must not be accepted here.
     #[error(
         "this proposal can only be accepted at the agent's own prompt: {0}; answer there, or reject it here"
     )]
     TerminalOnly(String),
-    /// The agent would write its own proposal instead.
+    /// The agent would ignore the empty text and write its own proposal.
     #[error(
         "the agent ignores an empty text and would write its whole proposal; reject it, and empty the file yourself"
     )]
     EmptyText,
-    /// The agent would write its own proposal instead.
+    /// The agent would ignore the edited text and write its own proposal.
     #[error(
         "the agent cannot take an edited text; accept the proposal as it is, or reject it and say what to change"
     )]

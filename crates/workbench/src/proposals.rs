@@ -1,13 +1,15 @@
 //! All proposals that wait for a decision.
 //!
-//! An agent has at most one proposal for a path: when it asks again, it has
-//! forgotten the first. So a proposal is found by its number, when a person
-//! decides, and by session and path, when its agent takes it back.
+//! A session has at most one proposal for a path: with a new request the agent
+//! drops the first one. So a proposal is found by its number, when a person
+//! decides, and by session and path, when its agent withdraws it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{Ask, Decided, Decision, Proposal, ProposalId, Refusal, SessionId, Standing};
+use crate::{
+    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, SessionId, Standing,
+};
 
 /// The proposals that wait for a decision.
 #[derive(Debug)]
@@ -43,25 +45,25 @@ impl Proposals {
     }
 
     /// An agent proposes to write a file.
-    pub fn propose(&mut self, ask: Ask, now: u64) -> NewProposal {
+    pub fn propose(&mut self, request: ProposalRequest, now: u64) -> NewProposal {
         let id = ProposalId::new(self.next_id);
-        let replaced = self.withdraw_path(&ask.session, &ask.path);
+        let replaced = self.withdraw_path(&request.session, &request.path);
         self.insert(Proposal {
             id,
-            session: ask.session,
-            agent: ask.agent,
-            path: ask.path,
-            texts: Arc::new(ask.texts),
-            standing: ask.standing,
-            traits: ask.traits,
+            session: request.session,
+            agent: request.agent,
+            path: request.path,
+            texts: Arc::new(request.texts),
+            standing: request.standing,
+            capabilities: request.capabilities,
             opened_at: now,
             draft: None,
         });
         NewProposal { id, replaced }
     }
 
-    /// Takes up a proposal of an earlier run under its old number. If the
-    /// session has asked for the same path since, that newer one stays.
+    /// Restores a proposal of an earlier run under its old number. A newer
+    /// proposal of the same session for the same path stays instead.
     pub fn restore(&mut self, proposal: Proposal) {
         self.next_id = self.next_id.max(proposal.id.get().saturating_add(1));
         match self.find(&proposal.session, &proposal.path) {
@@ -99,7 +101,7 @@ impl Proposals {
         if let Standing::TerminalOnly(why) = &proposal.standing {
             return Err(Refusal::TerminalOnly(why.clone()));
         }
-        if !proposal.traits.takes_edited_text {
+        if !proposal.capabilities.takes_edited_text {
             return Err(Refusal::EditedText);
         }
         let text = text.into();
@@ -107,8 +109,8 @@ impl Proposals {
         Ok(())
     }
 
-    /// The person has decided. The proposal is gone, unless the decision is
-    /// refused: then nothing has changed.
+    /// The person has decided. The proposal is removed, unless the decision is
+    /// refused: then nothing changes.
     pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Decided, Refusal> {
         let proposal = self.open.get(&id).ok_or(Refusal::Unknown(id))?;
         let verdict = proposal.judge(decision)?;
@@ -116,17 +118,17 @@ impl Proposals {
         Ok(Decided { proposal, verdict })
     }
 
-    /// Whoever asked takes this proposal back.
+    /// Withdraws a proposal by its number.
     pub fn withdraw(&mut self, id: ProposalId) -> Option<Proposal> {
         self.remove(id)
     }
 
-    /// The agent takes its proposal for this path back.
+    /// Withdraws the proposal of a session for this path.
     pub fn withdraw_path(&mut self, session: &SessionId, path: &str) -> Option<Proposal> {
         self.find(session, path).and_then(|id| self.remove(id))
     }
 
-    /// The session is gone for good, and so are its proposals.
+    /// Withdraws all proposals of a session that has ended.
     pub fn withdraw_all(&mut self, session: &SessionId) -> Vec<Proposal> {
         self.index
             .remove(session)

@@ -1,21 +1,20 @@
-//! The hunks of a proposal, and the text that some of them make.
+//! The hunks of a proposal, and the text that results from some of them.
 //!
 //! A text is cut into lines after each `\n` and nowhere else, and each line
 //! keeps its end. So a `\r` belongs to its line, a missing newline at the end
 //! is a difference like any other, and putting lines together again gives the
 //! text back byte for byte.
 //!
-//! Agents often send a proposal in a normal form (see [`crate::Form`]) and
+//! Agents often send a proposal in a normal form (see `Form`) and
 //! convert back when they write. Compared byte for byte, every line of a file
-//! with `\r\n` would then be a change. So two differences of form are looked
-//! past: a byte order mark that only one of the texts has, and `\r\n` in the
-//! original where the proposal has `\n`. The hunks are then the real edits. A
-//! merged text comes out in the proposal's form, which is the one that the
-//! agent expects back.
+//! with `\r\n` would then be a change. So two differences of form are ignored: a
+//! byte order mark that only one of the texts has, and `\r\n` in the original
+//! where the proposal has `\n`. The hunks are then the real edits. A merged text
+//! is in the proposal's form, which is the one that the agent expects back.
 //!
-//! A merge is the proposal with the original lines put back wherever a hunk is
-//! not kept. Everything between the hunks is the proposal's own, so keeping all
-//! of them cannot help but give the proposal.
+//! A merge starts from the proposal and puts the original lines back wherever a
+//! hunk is not kept. Everything between the hunks is copied from the proposal, so
+//! keeping all hunks gives the proposal byte for byte.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -27,8 +26,8 @@ use crate::{Form, LineEnding};
 
 /// One change of a proposal.
 ///
-/// Lines are counted from 0 and ranges are half open. An empty range says where
-/// lines go in, or where they were.
+/// Lines are counted from 0 and ranges are half open. An empty range is the
+/// position of an insertion or a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// Its number, from 1, in the order of the text.
@@ -41,7 +40,7 @@ pub struct Hunk {
 
 /// The hunks in which a proposed text differs from the original.
 ///
-/// It does not hold the texts; whoever asks for a merge brings them along.
+/// It does not hold the texts: the caller of a merge passes them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     hunks: Vec<Hunk>,
@@ -83,7 +82,7 @@ impl Review {
         &self.hunks
     }
 
-    /// The text that results when only the hunks in `keep` are made, in the
+    /// The text that results when only the hunks in `keep` are applied, in the
     /// proposal's form. The texts have to be the ones that were compared.
     pub fn merge(
         &self,
@@ -126,7 +125,7 @@ impl Review {
     }
 }
 
-/// A hunk was named that the proposal does not have.
+/// A hunk number that the proposal does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no hunk {number}; {}", hunks_there_are(*count))]
 pub struct UnknownHunk {
@@ -144,7 +143,7 @@ fn hunks_there_are(count: usize) -> String {
     }
 }
 
-/// The differences of form that a comparison looks past.
+/// The differences of form that a comparison ignores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fold {
     /// A byte order mark is no part of the first line.
@@ -163,7 +162,7 @@ impl Fold {
         }
     }
 
-    /// The length of the byte order mark of `text`, if it is looked past.
+    /// The length of the byte order mark of `text`, if it is ignored.
     fn skipped(self, text: &str) -> usize {
         if self.bom && text.starts_with(BOM) {
             BOM.len_utf8()

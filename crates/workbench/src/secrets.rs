@@ -1,27 +1,26 @@
-//! The names that look like secrets.
+//! The file names that indicate secrets.
 //!
-//! An agent sends what it is told to a model on somebody else's machine, so a
-//! file that a careful person would not paste into a chat is not told at all.
-//! The list errs on the side of holding back: a public certificate that is not
-//! shown costs a question, a private key that is shown cannot be taken back.
+//! An agent sends its context to a model on another machine, so a file that a
+//! careful person would not paste into a chat is held back. When in doubt the list
+//! holds back: a public certificate that is not shared costs a question, a private
+//! key that was shared cannot be taken back.
 //!
 //! The syntax is that of `.gitignore`. The patterns are matched against the
 //! whole path in lower case, so they have to be in lower case themselves; a
 //! pattern with a `/` inside starts with `**/` to match at any depth. A pattern
 //! that matches a folder covers everything in it.
 
-/// What is never shown. A later line wins over an earlier one.
+/// What is never shared. A later line overrides an earlier one.
 pub(crate) const PATTERNS: &[&str] = &[
     // Copies of keys that editors and people leave behind. The public half of a
-    // pair stays visible. This comes first so that it takes back nothing else.
+    // pair stays visible. This comes first so that `!*.pub` affects nothing else.
     "id_rsa[._-]*",
     "id_dsa[._-]*",
     "id_ecdsa[._-]*",
     "id_ed25519[._-]*",
     "!*.pub",
-    // Environment files are where programs are told their passwords. The ones
-    // that are made to be copied hold none, and agents are often asked to extend
-    // them.
+    // Environment files hold passwords. The templates among them hold none, and
+    // agents are often asked to extend them.
     ".env*",
     "*.env",
     "!.env.example",
@@ -30,7 +29,7 @@ pub(crate) const PATTERNS: &[&str] = &[
     ".dev.vars*",
     "local.settings.json",
     // Private keys, and the containers that they are kept in. Some of these can
-    // also hold what is public, but the name does not tell.
+    // also hold public data, but the name does not show it.
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
@@ -120,8 +119,8 @@ pub(crate) const PATTERNS: &[&str] = &[
     "oauth_creds.json",
     "**/.codex/auth.json",
     "**/.claude/.credentials.json",
-    // Files that programs are told to read their passwords from. A folder that
-    // is named `credentials` is code more often than not.
+    // Files from which programs read their passwords. A folder named
+    // `credentials` usually contains code.
     "credentials",
     "!credentials/",
     "credentials.json",

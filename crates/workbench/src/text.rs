@@ -1,25 +1,24 @@
-//! How a text is written, apart from what it says.
+//! The form of a text, apart from its content: byte order mark and line endings.
 //!
 //! Agents tend to read a file, bring it into a normal form (no byte order mark,
 //! `\n` at the end of each line), work on that, and convert back when they
 //! write. So the same text can arrive in two forms, and a comparison has to
 //! know which differences are form and which are edits.
 
-/// The character that some programs put in front of a text.
+/// The byte order mark that some programs put at the start of a text.
 pub(crate) const BOM: char = '\u{feff}';
 
-/// How a text is written.
+/// The form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub(crate) struct Form {
     /// Whether the text starts with a byte order mark.
-    pub bom: bool,
-    /// How its lines end.
-    pub ending: LineEnding,
+    pub(crate) bom: bool,
+    pub(crate) ending: LineEnding,
 }
 
 /// How the lines of a text end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnding {
+pub(crate) enum LineEnding {
     /// Every line ends with `\n`.
     Lf,
     /// Every line ends with `\r\n`.
@@ -31,8 +30,7 @@ pub enum LineEnding {
 }
 
 impl Form {
-    /// The form in which `text` is written.
-    pub fn of(text: &str) -> Form {
+    pub(crate) fn of(text: &str) -> Form {
         Form {
             bom: text.starts_with(BOM),
             ending: LineEnding::of(text),
@@ -60,8 +58,8 @@ impl LineEnding {
         seen
     }
 
-    /// The word for it, for people.
-    pub const fn name(self) -> &'static str {
+    /// The name that people are shown.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             LineEnding::Lf => "LF",
             LineEnding::CrLf => "CRLF",

@@ -1,10 +1,10 @@
 //! A review as a unified diff, for people to read in a terminal.
 //!
-//! It is the form that everybody knows, with two additions. Each hunk stands
-//! alone and carries its number, because the number is what `--hunks` takes;
-//! where two hunks are close, they share the lines between them instead of
-//! being drawn together. And a change of form (line endings, byte order mark)
-//! is told in words at the top, because it cannot be seen in the lines.
+//! It is the usual format with two additions. Each hunk is separate and carries
+//! its number, because `--hunks` takes numbers; hunks that are close share the
+//! lines between them instead of being joined. And a change of form (line
+//! endings, byte order mark) is described in words at the top, because it is not
+//! visible in the lines.
 
 use std::fmt;
 

@@ -1,13 +1,12 @@
 //! The folders, the open documents, and which of them is in front.
 //!
-//! Documents are kept in the order in which they were looked at, so that a
-//! context is read off the top without looking at the rest: a person with ten
-//! thousand open buffers who holds an arrow key down costs no more than one
-//! with ten.
+//! Documents are kept in the order in which they had the focus, so a context is
+//! built from the first few of them: holding an arrow key down costs the same
+//! with ten open buffers and with ten thousand.
 //!
-//! Whether a document may be told to agents is judged when it arrives, when it
-//! moves and when the rules change, and is remembered. Whether its file still
-//! exists is asked each time, because nobody tells us when it goes.
+//! Whether a document may be shared with agents is judged when it is opened, when
+//! it is renamed and when the rules change, and is cached. Whether its file still
+//! exists is checked each time, because a deletion is not reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,10 +18,10 @@ use crate::{
     Visibility, cut_utf16,
 };
 
-/// The agents read no more files than this from a context.
+/// The agents ignore further files of a context.
 const FILES_IN_CONTEXT: usize = 10;
 
-/// No file system opens a longer path, so a document that has one is virtual.
+/// No file system opens a longer path, so such a document is not a file.
 const LONGEST_PATH: usize = 4_096;
 
 /// What the person has in front of them.
@@ -32,8 +31,8 @@ pub struct Workbench {
     privacy: Privacy,
     trusted: Option<bool>,
     order: FocusOrder,
-    /// What is selected in the newest document. One selection is enough, and
-    /// one for each document could fill the memory.
+    /// The selection in the newest document. Only that one is shared, and one
+    /// per document would take unbounded memory.
     selection: Option<Box<str>>,
     /// Counts the changes in what is held back.
     held_back_changes: u64,
@@ -59,9 +58,9 @@ impl Workbench {
 
     /// Changes the folders.
     ///
-    /// Documents of a folder that is gone are held back at once. Documents of a
-    /// new folder are shown only after [`Workbench::set_privacy`] brought rules
-    /// that know it, so that nothing slips out before its ignore file is read.
+    /// Documents of a removed folder are held back at once. Documents of a new
+    /// folder are shown only after [`Workbench::set_privacy`] set rules that
+    /// include it, so that nothing is shared before its ignore file is read.
     pub fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.roots = roots;
         self.judge_all();
@@ -73,21 +72,20 @@ impl Workbench {
         self.judge_all();
     }
 
-    /// Says whether the person trusts the workspace; `None` when whoever drives
-    /// the workbench has no such notion.
+    /// Sets whether the person trusts the workspace; `None` if the editor has no
+    /// such notion.
     pub fn set_trust(&mut self, trusted: Option<bool>) {
         self.trusted = trusted;
     }
 
-    /// A document is open, but the person is not looking at it: it goes right
-    /// below the one they are looking at. A document that is already known
-    /// stays where it is.
+    /// A document is open, but does not have the focus: it is inserted right
+    /// below the newest one. A document that is already open keeps its position.
     pub fn open(&mut self, place: Place, now: u64) {
         if is_too_long(&place) {
             return;
         }
         if let Some(rank) = self.order.find(&place.path) {
-            self.lead_to(rank, place.real);
+            self.set_real_path(rank, place.real);
             return;
         }
         let rank = match self.order.newest() {
@@ -99,9 +97,9 @@ impl Workbench {
 
     /// The person is looking at a document.
     ///
-    /// Each document that comes to the front gets a later time than all before
-    /// it, whatever the clock says. Moving about in it does not give it a new
-    /// time, so reporting the same focus twice changes nothing.
+    /// A document that gets the focus gets a later time than all others, even if
+    /// the clock jumps back. Moving the cursor in it does not change its time, so
+    /// reporting the same focus twice changes nothing.
     pub fn focus(&mut self, focus: Focus, now: u64) {
         let Focus {
             place,
@@ -116,7 +114,7 @@ impl Workbench {
                 if let Some(document) = self.order.get_mut(top) {
                     document.cursor = cursor;
                 }
-                self.lead_to(top, place.real);
+                self.set_real_path(top, place.real);
             }
             _ => {
                 let rank = self.order.rank_on_top(now);
@@ -126,9 +124,9 @@ impl Workbench {
         self.selection = selection.and_then(stored);
     }
 
-    /// The person is in a document, at this place if it is known, and nothing is
-    /// known of a selection. If that is where they were before, what they had
-    /// selected stays selected and nothing changes. Says whether anything did.
+    /// The person is in a document, at this position if it is known; the selection
+    /// is unknown. If the position is unchanged, the selection is kept. Returns
+    /// whether anything changed.
     pub fn touch(&mut self, place: Place, cursor: Option<Cursor>, now: u64) -> bool {
         let is_there = self.documents().next().is_some_and(|newest| {
             newest.visited
@@ -147,19 +145,19 @@ impl Workbench {
         !is_there
     }
 
-    /// A document was closed. The one that was looked at before is in front
-    /// again, as it is in every editor.
+    /// A document was closed. The one that had the focus before is active again,
+    /// as in every editor.
     pub fn close(&mut self, path: &Path) {
         let closed: Vec<_> = self.order.find(path).into_iter().collect();
         self.remove_all(closed);
     }
 
-    /// A file, or a folder with all that is open below it, has a new name.
+    /// A file, or a folder with all open documents below it, was renamed.
     pub fn rename(&mut self, from: &Path, to: Place) {
         let newest = self.newest();
         let (path, real) = (to.path, to.real);
-        // All have to be out before the first goes in, because a new name can
-        // be an old one.
+        // All are removed before the first is inserted, because a new path can
+        // equal an old one.
         let moved: Vec<_> = self
             .order
             .find_all(from)
@@ -174,17 +172,17 @@ impl Workbench {
         self.forget_selection_unless(newest);
     }
 
-    /// A file, or a folder with all that is open below it, is gone.
+    /// A file, or a folder with all open documents below it, was deleted.
     pub fn delete(&mut self, path: &Path) {
         self.remove_all(self.order.find_all(path));
     }
 
-    /// What agents may be told: at most ten files, newest focus first, of those
-    /// that privacy shows and `exists` confirms.
+    /// What agents receive: at most ten files, newest focus first, of those that
+    /// privacy allows and `exists` confirms.
     ///
-    /// `exists` is asked only as often as needed. If the newest document cannot
-    /// be told, no file is active: the person is looking at something that is
-    /// not for agents, and an older file would be the wrong answer.
+    /// `exists` is called only as often as needed. If the newest document is not
+    /// shared, no file is active: the person is looking at something that is not
+    /// for agents, and an older file would be the wrong answer.
     pub fn context(&self, mut exists: impl FnMut(&Path) -> bool) -> Context {
         let newest = self.newest();
         let files = self
@@ -209,12 +207,12 @@ impl Workbench {
         }
     }
 
-    /// What is selected in the newest document, if anything.
+    /// The selection in the newest document, if there is one.
     pub fn selection(&self) -> Option<&str> {
         self.selection.as_deref()
     }
 
-    /// How many of the open documents privacy keeps from agents.
+    /// How many open documents privacy holds back from agents.
     pub fn held_back(&self) -> HeldBack {
         let mut held_back = HeldBack::default();
         for document in self.documents() {
@@ -225,7 +223,7 @@ impl Workbench {
         held_back
     }
 
-    /// The open documents that privacy keeps from agents, newest first, and why.
+    /// The open documents that privacy holds back, newest first, with the reason.
     pub fn held_back_files(&self) -> impl Iterator<Item = (&Path, Reason)> {
         self.documents()
             .filter_map(|document| match document.visibility {
@@ -234,13 +232,13 @@ impl Workbench {
             })
     }
 
-    /// A number that is another one after each change in what is held back, so
-    /// that nobody has to look through all documents to learn of it.
+    /// A counter that changes with every change in what is held back, so that
+    /// callers need not compare all documents to notice one.
     pub fn held_back_changes(&self) -> u64 {
         self.held_back_changes
     }
 
-    /// Whether a file may be shown to agents, open or not.
+    /// Whether a file may be shared with agents, open or not.
     pub fn judge(&self, place: &Place) -> Visibility {
         self.privacy.judge(place)
     }
@@ -265,15 +263,15 @@ impl Workbench {
             cursor,
             visibility,
         };
-        self.note(visibility);
+        self.count_if_held_back(visibility);
         if let Some(replaced) = self.order.insert(rank, document) {
-            self.note(replaced.visibility);
+            self.count_if_held_back(replaced.visibility);
         }
     }
 
     fn remove(&mut self, rank: Rank) -> Option<Document> {
         let document = self.order.remove(rank)?;
-        self.note(document.visibility);
+        self.count_if_held_back(document.visibility);
         Some(document)
     }
 
@@ -285,22 +283,23 @@ impl Workbench {
         self.forget_selection_unless(newest);
     }
 
-    /// A document with this visibility comes or goes.
-    fn note(&mut self, visibility: Visibility) {
+    /// Counts a document with this visibility that was inserted or removed.
+    fn count_if_held_back(&mut self, visibility: Visibility) {
         if visibility != Visibility::Shown {
             self.held_back_changes += 1;
         }
     }
 
-    /// The selection belongs to the newest document and goes with it.
+    /// The selection belongs to the newest document and is dropped with it.
     fn forget_selection_unless(&mut self, still_newest: Option<Rank>) {
         if self.newest() != still_newest {
             self.selection = None;
         }
     }
 
-    /// The links in the path of a known document may have changed.
-    fn lead_to(&mut self, rank: Rank, real: PathBuf) {
+    /// Updates the resolved path of an open document, because a link in its path
+    /// may lead elsewhere now.
+    fn set_real_path(&mut self, rank: Rank, real: PathBuf) {
         if let Some(document) = self.order.get_mut(rank)
             && document.real() != real
         {
@@ -322,7 +321,7 @@ impl Workbench {
 
 fn judge(roots: &[PathBuf], privacy: &Privacy, path: &Path, real: &Path) -> Visibility {
     match privacy.judge_paths(path, real) {
-        // The rules may still know a folder that was closed since.
+        // The rules may still include a folder that was removed since.
         Visibility::Shown if !is_under_any(roots, path) && !is_under_any(roots, real) => {
             Visibility::HeldBack(Reason::Outside)
         }
@@ -339,7 +338,7 @@ fn unless_same(real: PathBuf, path: &Path) -> Option<Box<Path>> {
     (real != path).then(|| real.into_boxed_path())
 }
 
-/// A selection as it is kept: cut to what agents read, and none if empty.
+/// A selection as it is stored: truncated to what agents read, `None` if empty.
 fn stored(selection: String) -> Option<Box<str>> {
     let cut = cut_utf16(&selection, Active::SELECTION_UNITS);
     if cut.is_empty() {
@@ -351,9 +350,9 @@ fn stored(selection: String) -> Option<Box<str>> {
     }
 }
 
-/// Where `document` is now that `from`, which is its path or a folder above it,
-/// is called `to`, and is `to_real` with links resolved. Nothing if that is too
-/// long to exist.
+/// The new place of `document` after `from`, which is its path or a folder above
+/// it, was renamed to `to`, which is `to_real` with links resolved. `None` if the
+/// path is too long for a file.
 fn moved_place(document: &Document, from: &Path, to: &Path, to_real: &Path) -> Option<Place> {
     let below = document.path.strip_prefix(from).ok()?;
     let real = document.real();
@@ -363,7 +362,7 @@ fn moved_place(document: &Document, from: &Path, to: &Path, to_real: &Path) -> O
         // A link to another file of the same folder.
         join(to_real, below)
     } else {
-        // A link that leads out of the folder still leads there.
+        // The target of a link that leads out of the folder does not change.
         real.to_path_buf()
     };
     let place = Place {

@@ -1,9 +1,8 @@
-//! The processes around us: which of them live, and which of them an agent takes for its
-//! editor.
+//! The process table: which processes are alive, and which one an agent takes for its editor.
 //!
 //! Older versions of the agents read a file only when its name carries the id of the process
-//! that they take for the editor. So we have to guess whom they will find, by making the same
-//! walk as they do. This module looks at processes and never touches one.
+//! that they take for the editor. So we predict which process they will find, by walking up the
+//! process tree as they do. This module only reads; it sends no signals.
 
 #[cfg(unix)]
 #[path = "unix.rs"]
@@ -17,35 +16,31 @@ mod proc;
 mod ps;
 mod walk;
 
-/// Whether there is a process of that id that we may send a signal to, which means one of the
-/// same user. That is the very test that Qwen Code applies to the `ppid` of a lock. On Linux a
-/// zombie does not count: it has ended and only waits for its parent to notice.
+/// Whether there is a process with this id that we may send a signal to, which means that it
+/// belongs to the same user. Qwen Code applies the same test to the `ppid` of a lock. On Linux a
+/// zombie does not count: it has ended and only waits for its parent to collect it.
 pub fn alive(pid: u32) -> bool {
     platform::alive(pid)
 }
 
-/// Whether there is a process of that id, whoever it belongs to.
+/// Whether there is a process with this id, of any user.
 pub fn exists(pid: u32) -> bool {
     platform::exists(pid)
 }
 
-/// The process that started it, or that has taken it over since.
-pub fn parent(pid: u32) -> Option<u32> {
+/// The process that started it, or that has adopted it since.
+fn parent(pid: u32) -> Option<u32> {
     platform::parent(pid)
 }
 
-/// A number that tells a process from a later one of the same id. It has no other meaning.
+/// A number that distinguishes a process from a later one with the same id. It has no other
+/// meaning.
 pub fn started(pid: u32) -> Option<u64> {
     platform::started(pid)
 }
 
-/// The name of a process as the agents see it: the first word of its command, without folders.
-pub fn name(pid: u32) -> Option<String> {
-    platform::name(pid)
-}
-
 /// The process that an agent with the id `from` would take for its editor.
-pub fn ide_pid(from: u32) -> u32 {
+fn ide_pid(from: u32) -> u32 {
     platform::ide_pid(from)
 }
 
@@ -53,8 +48,8 @@ pub fn ide_pid(from: u32) -> u32 {
 /// serve and its parent (an editor's terminal is often one process further down), the one that
 /// an agent started beside us would find, and we ourselves.
 ///
-/// They need not belong to this user, since for the name of a file only the number counts: the
-/// shell of a login over SSH has a process of root for its grandparent.
+/// They need not belong to this user, because only the id is in a file's name: the shell of a
+/// login over SSH has a process of root for its grandparent.
 pub fn candidates(own: u32, serves: Option<u32>) -> Vec<u32> {
     let editor = serves
         .into_iter()
@@ -77,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// A process that lives until its standard input is closed. It has echoed a byte, so that
-    /// it certainly runs its own program by now.
+    /// A process that lives until its standard input is closed. It has echoed a byte, so its
+    /// `exec` is done.
     fn waiting() -> Child {
         let mut child = Command::new("cat")
             .stdin(Stdio::piped())
@@ -96,14 +91,16 @@ mod tests {
         let pid = child.id();
         assert!(alive(pid) && exists(pid));
         assert_eq!(parent(pid), Some(std::process::id()));
-        assert_eq!(name(pid).as_deref(), Some("cat"));
+        let name = platform::entry(pid).map(|process| process.name);
+        assert_eq!(name.as_deref(), Some("cat"));
         assert!(started(pid).is_some());
         assert_eq!(started(pid), started(pid));
 
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!alive(pid) && !exists(pid));
-        assert_eq!((parent(pid), started(pid), name(pid)), (None, None, None));
+        assert_eq!((parent(pid), started(pid)), (None, None));
+        assert_eq!(platform::entry(pid), None);
     }
 
     #[test]

@@ -2,25 +2,25 @@
 
 use std::fs;
 
-use super::walk::Kin;
+use super::walk::ProcessEntry;
 
-pub(super) fn look(pid: u32) -> Option<Kin> {
+pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
     let stat = stat(pid)?;
-    // A process of the kernel and a zombie have no command; `ps` shows their name in brackets.
+    // Kernel threads and zombies have no command line; `ps` shows their name in brackets.
     let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let name = first_word(&command).unwrap_or_else(|| format!("[{}]", stat.name));
-    Some(Kin {
+    Some(ProcessEntry {
         parent: stat.parent,
         name,
     })
 }
 
-/// The moment of its start, in ticks since the machine was started.
+/// When it was started, in clock ticks since boot.
 pub(super) fn started(pid: u32) -> Option<u64> {
     Some(stat(pid)?.started)
 }
 
-/// Whether it is a zombie, or dead in the very moment.
+/// Whether it is a zombie or dead.
 pub(super) fn ended(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| matches!(stat.state, 'Z' | 'X' | 'x'))
 }
@@ -53,9 +53,9 @@ fn parse(line: &str) -> Option<Stat> {
     })
 }
 
-/// The first word of a command whose arguments end with a zero byte each, without folders. The
-/// agents split the command at blanks, so a folder with a blank in its name misleads them, and
-/// us in the same way.
+/// The first word of a command line with NUL-terminated arguments, without folders. The agents
+/// split the command line at spaces, so a folder with a space in its name misleads them, and us in
+/// the same way.
 fn first_word(command: &[u8]) -> Option<String> {
     let command = String::from_utf8_lossy(command);
     let word = command.split(['\0', ' ']).next()?;

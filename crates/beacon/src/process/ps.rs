@@ -1,29 +1,29 @@
-//! The process table where there is no `/proc`, such as on macOS: `ps` is asked, as the agents
-//! themselves do. Each question starts a process, so do not ask in a loop.
+//! The process table where there is no `/proc`, such as on macOS: from `ps`, which the agents use
+//! too. Each query starts a process, so do not query in a loop.
 
 use std::process::{Command, Stdio};
 
-use super::walk::Kin;
+use super::walk::ProcessEntry;
 
-pub(super) fn look(pid: u32) -> Option<Kin> {
-    parse(&ask(pid, "ppid=,command=")?)
+pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
+    parse(&query(pid, "ppid=,command=")?)
 }
 
 /// The time of its start as `ps` prints it, made into a number.
 pub(super) fn started(pid: u32) -> Option<u64> {
-    Some(fingerprint(ask(pid, "lstart=")?.trim()))
+    Some(fingerprint(query(pid, "lstart=")?.trim()))
 }
 
-/// Never: whether a process lives is asked again and again, and each question here starts a
-/// process. A zombie passes for alive until its parent has noticed.
+/// Always `false`: liveness is polled, and each query here would start a process. A zombie counts
+/// as alive until its parent has collected it.
 pub(super) fn ended(_pid: u32) -> bool {
     false
 }
 
-fn ask(pid: u32, columns: &str) -> Option<String> {
+fn query(pid: u32, columns: &str) -> Option<String> {
     let output = Command::new("ps")
         .args(["-o", columns, "-p", &pid.to_string()])
-        // The time of a start is to be the same text whoever asks.
+        // The start time must not depend on the caller's locale or time zone.
         .envs([("LC_ALL", "C"), ("TZ", "UTC")])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -33,11 +33,11 @@ fn ask(pid: u32, columns: &str) -> Option<String> {
     (output.status.success() && !text.trim().is_empty()).then_some(text)
 }
 
-fn parse(line: &str) -> Option<Kin> {
+fn parse(line: &str) -> Option<ProcessEntry> {
     let (parent, command) = line.trim().split_once(char::is_whitespace)?;
     let word = command.trim_start().split(' ').next()?;
     let name = word.trim_end_matches('/').rsplit('/').next()?;
-    Some(Kin {
+    Some(ProcessEntry {
         parent: parent.parse().ok()?,
         name: name.to_owned(),
     })
@@ -57,16 +57,16 @@ mod tests {
 
     #[test]
     fn lines_of_ps_are_read() {
-        let kin = |parent, name: &str| {
-            Some(Kin {
+        let process = |parent, name: &str| {
+            Some(ProcessEntry {
                 parent,
                 name: name.to_owned(),
             })
         };
         let table = [
-            ("    1 /sbin/launchd\n", kin(1, "launchd")),
-            ("  501 -zsh\n", kin(501, "-zsh")),
-            ("12 /bin/bash -l -c 'x y'\n", kin(12, "bash")),
+            ("    1 /sbin/launchd\n", process(1, "launchd")),
+            ("  501 -zsh\n", process(501, "-zsh")),
+            ("12 /bin/bash -l -c 'x y'\n", process(12, "bash")),
             ("", None),
             ("x y\n", None),
         ];
@@ -85,12 +85,11 @@ mod tests {
     #[test]
     fn ps_knows_this_process() {
         let own = std::process::id();
-        if ask(own, "pid=").is_none() {
+        if query(own, "pid=").is_none() {
             return;
         }
-        assert_eq!(look(own).map(|kin| kin.parent), super::super::parent(own));
-        assert_eq!(look(own).map(|kin| kin.name), super::super::name(own));
+        assert_eq!(entry(own), super::super::platform::entry(own));
         assert!(started(own).is_some() && !ended(own));
-        assert_eq!(look(u32::MAX), None);
+        assert_eq!(entry(u32::MAX), None);
     }
 }

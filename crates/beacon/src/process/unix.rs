@@ -1,4 +1,4 @@
-//! Processes on Unix: signals tell whether they live, and `/proc` or `ps` tells the rest.
+//! Processes on Unix: signal 0 shows whether they are alive, `/proc` or `ps` the rest.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -9,30 +9,26 @@ use super::proc as table;
 use super::ps as table;
 use super::walk;
 
-pub(super) use table::started;
+pub(super) use table::{entry, started};
 
 pub(super) fn alive(pid: u32) -> bool {
     probe(pid) == Some(Ok(())) && !table::ended(pid)
 }
 
 pub(super) fn exists(pid: u32) -> bool {
-    // A process that we may not send a signal to is there all the same.
+    // A process that we may not send a signal to exists nevertheless.
     matches!(probe(pid), Some(Ok(()) | Err(Errno::PERM))) && !table::ended(pid)
 }
 
 pub(super) fn parent(pid: u32) -> Option<u32> {
-    Some(table::look(pid)?.parent)
-}
-
-pub(super) fn name(pid: u32) -> Option<String> {
-    Some(table::look(pid)?.name)
+    Some(entry(pid)?.parent)
 }
 
 pub(super) fn ide_pid(from: u32) -> u32 {
-    walk::unix(from, table::look)
+    walk::unix(from, entry)
 }
 
-/// Asks the kernel without sending anything; `None` for a number that cannot be a process.
+/// Sends signal 0, which only checks; `None` for a number that cannot be a process id.
 fn probe(pid: u32) -> Option<Result<(), Errno>> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
     Some(test_kill_process(pid))

@@ -1,7 +1,7 @@
 //! The walk up the process tree by which an agent guesses its editor, as pure functions over a
 //! process table.
 
-/// How far up the agents go.
+/// How many levels the agents walk up.
 const STEPS: usize = 32;
 
 /// The shells that the agents know. Others, and login shells, whose name starts with a dash,
@@ -12,7 +12,7 @@ const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "d
 /// What the walk on Unix needs to know about a process.
 #[cfg(any(unix, test))]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kin {
+pub(super) struct ProcessEntry {
     /// The process that started it; 0 when there is none.
     pub(super) parent: u32,
     /// The first word of its command, without folders.
@@ -23,22 +23,22 @@ pub(super) struct Kin {
 /// terminal; its parent is taken for a helper of the editor and its grandparent for the editor,
 /// unless that is the very first process. Where there is no shell it is the top-most ancestor.
 #[cfg(any(unix, test))]
-pub(super) fn unix(from: u32, mut look: impl FnMut(u32) -> Option<Kin>) -> u32 {
+pub(super) fn unix(from: u32, mut entry: impl FnMut(u32) -> Option<ProcessEntry>) -> u32 {
     let mut current = from;
     for _ in 0..STEPS {
-        let Some(kin) = look(current) else { break };
-        if SHELLS.contains(&kin.name.as_str()) {
-            let grandparent = look(kin.parent).map_or(0, |helper| helper.parent);
+        let Some(process) = entry(current) else { break };
+        if SHELLS.contains(&process.name.as_str()) {
+            let grandparent = entry(process.parent).map_or(0, |helper| helper.parent);
             return if grandparent > 1 {
                 grandparent
             } else {
-                kin.parent
+                process.parent
             };
         }
-        if kin.parent <= 1 {
+        if process.parent <= 1 {
             break;
         }
-        current = kin.parent;
+        current = process.parent;
     }
     current
 }
@@ -80,7 +80,7 @@ mod tests {
                 Some((parent, _)) => *parent,
                 None => u32::from(pid != 1),
             };
-            Some(Kin {
+            Some(ProcessEntry {
                 parent,
                 name: line[at].1.to_owned(),
             })
@@ -142,17 +142,17 @@ mod tests {
     #[test]
     fn the_walk_on_unix_ends() {
         assert_eq!(unix(9, |_| None), 9, "nothing is known");
-        let mut looks = 0;
+        let mut lookups = 0;
         unix(9, |pid| {
-            looks += 1;
-            Some(Kin {
+            lookups += 1;
+            Some(ProcessEntry {
                 parent: pid,
                 name: "loop".to_owned(),
             })
         });
-        assert_eq!(looks, STEPS, "its own parent");
+        assert_eq!(lookups, STEPS, "its own parent");
         assert_eq!(
-            unix(100, |pid| Some(Kin {
+            unix(100, |pid| Some(ProcessEntry {
                 parent: pid + 1,
                 name: "x".to_owned()
             })),

@@ -1,22 +1,21 @@
 //! Processes on Windows, from one snapshot that PowerShell takes, as the agents themselves do.
 //!
-//! Each question starts PowerShell, so do not ask in a loop. The owner of a process is not
-//! looked at: an agent on Windows does not look at it either.
+//! Each query starts PowerShell, so do not query in a loop. The owner of a process is not
+//! checked, because an agent on Windows does not check it either.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use super::walk;
 
-/// One line per process: id, parent, time of its start (0 when it is hidden from us), name.
+/// One line per process: id, parent, start time (0 when we may not read it).
 const SNAPSHOT: &str = "Get-CimInstance Win32_Process | ForEach-Object { \
     $t = 0; if ($_.CreationDate) { $t = $_.CreationDate.ToFileTimeUtc() }; \
-    \"$($_.ProcessId) $($_.ParentProcessId) $t $($_.Name)\" }";
+    \"$($_.ProcessId) $($_.ParentProcessId) $t\" }";
 
 struct Row {
     parent: u32,
     started: u64,
-    name: String,
 }
 
 pub(super) fn alive(pid: u32) -> bool {
@@ -33,10 +32,6 @@ pub(super) fn parent(pid: u32) -> Option<u32> {
 
 pub(super) fn started(pid: u32) -> Option<u64> {
     Some(snapshot().get(&pid)?.started)
-}
-
-pub(super) fn name(pid: u32) -> Option<String> {
-    Some(snapshot().remove(&pid)?.name)
 }
 
 pub(super) fn ide_pid(from: u32) -> u32 {
@@ -58,17 +53,9 @@ fn snapshot() -> BTreeMap<u32, Row> {
 }
 
 fn row(line: &str) -> Option<(u32, Row)> {
-    let mut fields = line.trim_end().splitn(4, ' ');
+    let mut fields = line.trim_end().split(' ');
     let pid = fields.next()?.parse().ok()?;
     let parent = fields.next()?.parse().ok()?;
     let started = fields.next()?.parse().ok()?;
-    let name = fields.next().unwrap_or_default().to_owned();
-    Some((
-        pid,
-        Row {
-            parent,
-            started,
-            name,
-        },
-    ))
+    Some((pid, Row { parent, started }))
 }

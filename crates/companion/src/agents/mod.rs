@@ -6,7 +6,7 @@
 mod gemini;
 mod qwen;
 
-use workbench::{Agent, Traits};
+use workbench::{Agent, VerdictCapabilities};
 
 /// How one agent's client differs from the others that speak the same protocol.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Dialect {
     /// How to say that a proposal cannot be shown, so that the edit is not lost.
     pub(crate) refusal: RefusalStyle,
     /// What the agent can do with a decided text.
-    pub(crate) traits: Traits,
+    pub(crate) capabilities: VerdictCapabilities,
 }
 
 /// What makes an agent fall back to its own terminal prompt.
@@ -30,7 +30,7 @@ pub(crate) enum RefusalStyle {
 /// An agent that we know nothing about is answered as the most fragile one is.
 const UNNAMED: Dialect = Dialect {
     refusal: RefusalStyle::Silence,
-    traits: Traits {
+    capabilities: VerdictCapabilities {
         takes_empty_text: false,
         takes_edited_text: true,
     },

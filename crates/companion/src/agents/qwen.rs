@@ -1,13 +1,13 @@
 //! Qwen Code, verified with 0.1.3 to 0.24.4.
 
-use workbench::Traits;
+use workbench::VerdictCapabilities;
 
 use super::{Dialect, RefusalStyle};
 
 pub(super) const DIALECT: Dialect = Dialect {
     // A refused `openDiff` falls back to the terminal prompt, and the edit works from there.
     refusal: RefusalStyle::Error,
-    traits: Traits {
+    capabilities: VerdictCapabilities {
         // An accepted text of `""` is taken for "not edited": the proposal itself is written.
         takes_empty_text: false,
         takes_edited_text: true,

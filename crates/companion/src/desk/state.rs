@@ -11,8 +11,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, broadcast, oneshot, watch};
 use workbench::{
-    AbsenceRule, Agent, Ask, Decision, Focus, HeldBack, Outcome, Place, Proposal, ProposalId,
-    Proposals, Refusal, SessionId, Standing, Texts, Verdict, Workbench,
+    AbsenceRule, Agent, Decision, Focus, HeldBack, Outcome, Place, Proposal, ProposalId,
+    ProposalRequest, Proposals, Refusal, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
 pub use sessions::{AgentClient, AgentSession};
@@ -300,13 +300,13 @@ impl State {
         for stale in mailbox.discard(&path) {
             self.journal.remove(stale.proposal);
         }
-        let ask = Ask {
+        let ask = ProposalRequest {
             session: session_id.clone(),
             agent,
             path,
             texts,
             standing,
-            traits: dialect(agent).traits,
+            capabilities: dialect(agent).capabilities,
         };
         let opened = self.proposals.propose(ask, now());
         mailbox.expect(opened.id);

@@ -151,7 +151,7 @@ impl SavedProposal {
             id: ProposalId::new(self.id),
             session: SessionId::new(self.session),
             agent: self.agent,
-            traits: dialect(self.agent).traits,
+            capabilities: dialect(self.agent).capabilities,
             path: self.path,
             texts: Arc::new(Texts::new(original, self.proposed)),
             standing: self

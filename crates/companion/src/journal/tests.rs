@@ -16,7 +16,7 @@ fn proposal(id: u64, original: Original, proposed: &str, standing: Standing) -> 
         path: format!("./p/../{id}"),
         texts: Arc::new(Texts::new(original, proposed.into())),
         standing,
-        traits: dialect(Agent::Gemini).traits,
+        capabilities: dialect(Agent::Gemini).capabilities,
         opened_at: 7,
         draft: None,
     }

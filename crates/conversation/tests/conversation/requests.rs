@@ -131,7 +131,7 @@ async fn an_edit_is_accepted_in_the_review() {
     assert_eq!(proposal.texts.original, Original::Text("one\n".into()));
     assert_eq!(proposal.current(), "two\n");
     // The daemon takes its own text or nothing.
-    assert!(!proposal.traits.takes_edited_text);
+    assert!(!proposal.capabilities.takes_edited_text);
     decide(&machine, Decision::Accept).await;
     until("the vote", || !votes(&daemon, "r-1").is_empty()).await;
     assert_eq!(votes(&daemon, "r-1"), [selected("proceed_once")]);

@@ -1,16 +1,16 @@
-//! The conversation. Whom it is held with, and how that is reached, is the conversation's own
-//! business; nothing here can get at an address or a token.
+//! The conversation. The agent's address and token stay in the crate `conversation`; nothing here
+//! can read them.
 
 use axum::Json;
-use axum::extract::{Path as Named, Query, State as Shared};
+use axum::extract::{Path, Query, State};
 use companion::desk::Gone;
 use conversation::{Conversation, ConversationState, Trouble};
 use front::FrontError;
 use serde::{Deserialize, Serialize};
 use wire::conversation::{EarlierSession, Prompt, Reply, Snapshot, Target, earlier as to_wire};
 
-use super::{Here, Server};
-use crate::response::{ApiError, ApiResult, Body};
+use super::{Server, ServerState};
+use crate::response::{ApiError, ApiResult, JsonBody};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ pub(super) struct AnswerRequest {
 
 #[derive(Debug, Serialize)]
 pub(super) struct AnswerResult {
-    /// Whether the answer counts; somebody else may have been faster.
+    /// Whether this answer was the first; another client may have been faster.
     counted: bool,
 }
 
@@ -55,65 +55,77 @@ impl Server {
     }
 }
 
-pub(super) async fn snapshot(Shared(server): Here) -> ApiResult<Snapshot> {
+pub(super) async fn snapshot(State(server): ServerState) -> ApiResult<Snapshot> {
     let conversation = server.conversation()?;
     let snapshot = conversation.ask(ConversationState::snapshot).await;
     let snapshot = snapshot.map_err(|Gone| FrontError::Gone)?;
     Ok(Json(Snapshot(snapshot)))
 }
 
-/// Begins to connect. How it goes is told on the stream, because it can take a while.
-pub(super) async fn connect(Shared(server): Here, Body(how): Body<Connect>) -> ApiResult<()> {
+/// Starts to connect. The result is an event on the stream, because connecting can take a while.
+pub(super) async fn connect(
+    State(server): ServerState,
+    JsonBody(how): JsonBody<Connect>,
+) -> ApiResult<()> {
     let conversation = server.conversation()?.clone();
     tokio::spawn(async move { conversation.connect(how.which.into()).await });
     Ok(Json(()))
 }
 
-pub(super) async fn disconnect(Shared(server): Here) -> ApiResult<()> {
+pub(super) async fn disconnect(State(server): ServerState) -> ApiResult<()> {
     server.conversation()?.disconnect().await;
     Ok(Json(()))
 }
 
-/// Begins to start a daemon, and to connect to it.
-pub(super) async fn start(Shared(server): Here) -> ApiResult<()> {
+/// Starts a daemon and connects to it, in the background like [`connect`].
+pub(super) async fn start(State(server): ServerState) -> ApiResult<()> {
     let conversation = server.conversation()?.clone();
     tokio::spawn(async move { conversation.launch().await });
     Ok(Json(()))
 }
 
-pub(super) async fn prompt(Shared(server): Here, Body(prompt): Body<Prompt>) -> ApiResult<()> {
+pub(super) async fn prompt(
+    State(server): ServerState,
+    JsonBody(prompt): JsonBody<Prompt>,
+) -> ApiResult<()> {
     done(server.conversation()?.prompt(prompt.into()).await)
 }
 
-pub(super) async fn cancel(Shared(server): Here) -> ApiResult<()> {
+pub(super) async fn cancel(State(server): ServerState) -> ApiResult<()> {
     done(server.conversation()?.cancel().await)
 }
 
-pub(super) async fn model(Shared(server): Here, Body(to): Body<SetModel>) -> ApiResult<()> {
+pub(super) async fn model(
+    State(server): ServerState,
+    JsonBody(to): JsonBody<SetModel>,
+) -> ApiResult<()> {
     done(server.conversation()?.set_model(to.model).await)
 }
 
-pub(super) async fn mode(Shared(server): Here, Body(to): Body<SetMode>) -> ApiResult<()> {
+pub(super) async fn mode(
+    State(server): ServerState,
+    JsonBody(to): JsonBody<SetMode>,
+) -> ApiResult<()> {
     done(server.conversation()?.set_mode(to.mode).await)
 }
 
 pub(super) async fn answer(
-    Shared(server): Here,
-    Named(request): Named<String>,
-    Body(answer): Body<AnswerRequest>,
+    State(server): ServerState,
+    Path(request): Path<String>,
+    JsonBody(answer): JsonBody<AnswerRequest>,
 ) -> ApiResult<AnswerResult> {
     let reply = answer.reply.into();
     let counted = server.conversation()?.answer(request, reply).await;
     done(counted.map(|counted| AnswerResult { counted }))
 }
 
-pub(super) async fn earlier(Shared(server): Here) -> ApiResult<Vec<EarlierSession>> {
+pub(super) async fn earlier(State(server): ServerState) -> ApiResult<Vec<EarlierSession>> {
     let earlier = server.conversation()?.earlier().await;
     done(earlier.map(|earlier| to_wire(&earlier)))
 }
 
 pub(super) async fn files(
-    Shared(server): Here,
+    State(server): ServerState,
     Query(find): Query<FindFiles>,
 ) -> ApiResult<Vec<String>> {
     done(server.conversation()?.files(find.typed).await)

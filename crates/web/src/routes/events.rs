@@ -1,33 +1,33 @@
-//! The stream on which a page hears what happens.
+//! The event stream of a page.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State as Shared;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use companion::Ending;
-use front::{Change, Interest, Item, Numbered, Reader, Snapshot, Topic, off_thread};
+use front::{Change, Interest, Item, NumberedChange, Reader, Snapshot, Topic, off_thread};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::{Here, Server};
+use super::{Server, ServerState};
 use crate::stream_slots::StreamSlot;
 use crate::{to_wire, wire};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// A comment, which keeps everybody on the way from giving up on a silent stream.
-const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
+/// A comment, which clients ignore. It keeps an idle connection open.
+const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
-/// What a page shows.
+/// A page computes the counts of its status line itself.
 const INTEREST: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
 
-pub(super) async fn events(Shared(server): Here, asked: HeaderMap) -> Response {
-    let last = asked.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+pub(super) async fn events(State(server): ServerState, headers: HeaderMap) -> Response {
+    let last = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let stream = PageStream::new(server, last);
     let body = Body::from_stream(futures_util::stream::unfold(
         stream,
@@ -66,7 +66,7 @@ impl PageStream {
         }
     }
 
-    /// What to send next, as soon as there is something; nothing at the end.
+    /// Waits for the next frame; `None` at the end of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         if self.ended {
             return None;
@@ -79,16 +79,16 @@ impl PageStream {
             }
             () = self.slot.revoked() => return None,
             item = self.reader.next() => item.ok()?,
-            _ = self.silence.tick() => return Some(KEEP_ALIVE),
+            _ = self.silence.tick() => return Some(COMMENT),
         };
         self.silence.reset();
         match item {
-            Item::Snapshot(snapshot) => self.snapshot(snapshot).await,
-            Item::Change(change) => Some(change.encoded(|it| self.change(it))),
+            Item::Snapshot(snapshot) => self.encode_snapshot(snapshot).await,
+            Item::Change(change) => Some(change.encoded(|change| self.encode(change))),
         }
     }
 
-    async fn snapshot(&self, snapshot: Box<Snapshot>) -> Option<Bytes> {
+    async fn encode_snapshot(&self, snapshot: Box<Snapshot>) -> Option<Bytes> {
         let server = self.server.clone();
         let encode = move || {
             let live = to_wire::live(&server.api, &snapshot);
@@ -97,8 +97,8 @@ impl PageStream {
         off_thread(encode).await.ok()
     }
 
-    /// A change as all pages hear it.
-    fn change(&self, numbered: &Numbered) -> Bytes {
+    /// Encodes a change. Nothing in it depends on the page, because all pages share the bytes.
+    fn encode(&self, numbered: &NumberedChange) -> Bytes {
         let (instance, number) = (&self.server.api.instance, numbered.number);
         match &numbered.change {
             Change::Opened(proposal) => {
@@ -123,8 +123,8 @@ impl PageStream {
                 let change = ::wire::conversation::change(change);
                 frame(instance, number, "chat", &change)
             }
-            // Not among the topics of a page, which counts by itself.
-            Change::Counts(_) => KEEP_ALIVE,
+            // Not in `INTEREST`.
+            Change::Counts(_) => COMMENT,
         }
     }
 }
@@ -139,14 +139,14 @@ fn last_event(ending: Ending) -> Bytes {
     format!("event: ending\ndata: {{\"why\":\"{why}\"}}\n\n").into()
 }
 
-/// An event as it is sent. Its id tells this run from others, and its number in it.
+/// A server-sent event. Its id consists of the run and the number of the change.
 fn frame(instance: &str, number: u64, kind: &str, data: &impl Serialize) -> Bytes {
-    // Nothing of ours fails to be written but a path that is no text, and those are made text.
+    // Serialising can only fail for a path that is not Unicode, and `to_wire` converts those.
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("id: {instance}:{number}\nevent: {kind}\ndata: {data}\n\n").into()
 }
 
-/// The number in an id, if it is of this run.
+/// The number in an event's id, if the id is from this run.
 fn number(id: &str, instance: &str) -> Option<u64> {
     let (run, number) = id.split_once(':')?;
     number.parse().ok().filter(|_| run == instance)

@@ -1,16 +1,16 @@
-//! Where the person is, said by a command.
+//! The person's focus, as a command reports it.
 
 use axum::Json;
-use axum::extract::State as Shared;
+use axum::extract::State;
 use workbench::Visibility;
 
-use super::Here;
-use crate::response::{ApiResult, Body};
+use super::ServerState;
+use crate::response::{ApiResult, JsonBody};
 use crate::{from_wire, wire};
 
 pub(super) async fn focus(
-    Shared(server): Here,
-    Body(focus): Body<wire::Focus>,
+    State(server): ServerState,
+    JsonBody(focus): JsonBody<wire::Focus>,
 ) -> ApiResult<wire::Focused> {
     let cursor = from_wire::cursor(focus.line, focus.column);
     let front = &server.api.front;

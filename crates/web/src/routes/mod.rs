@@ -1,4 +1,4 @@
-//! The server's side of the page and its API: which routes there are, and who may ask for each.
+//! The routes of the page and its API, and which key each of them needs.
 
 mod conversation;
 mod events;
@@ -6,13 +6,13 @@ mod focus;
 mod page;
 mod proposals;
 mod service;
-mod situation;
+mod status;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State as Shared};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware;
 use axum::response::Response;
@@ -26,43 +26,43 @@ use crate::keys::{self, Keys};
 use crate::links::Links;
 use crate::stream_slots::StreamSlots;
 
-/// What the page and its API need to know.
+/// What the router needs.
 #[derive(Debug)]
 pub struct Api {
-    /// The port they are reached at.
+    /// The port that the page is served on.
     pub port: u16,
     /// The editor's name as agents show it.
     pub editor: String,
-    /// The agents that are let in.
+    /// The agents that may connect.
     pub agents: Vec<Agent>,
-    /// Who may ask.
+    /// The keys of commands and pages.
     pub keys: Keys,
-    /// The way into the page.
+    /// The tickets by which pages get their key.
     pub links: Links,
     /// What a person can do and see.
     pub front: Front,
     /// Whether the companion can be restarted from outside; one inside an editor cannot.
     pub restartable: bool,
-    /// Tells this run from the ones before and after it.
+    /// The id of this run of the companion.
     pub instance: String,
-    /// Says when the companion is about to end.
+    /// Changes when the companion is about to end.
     pub ending: watch::Receiver<Ending>,
-    /// The largest request body.
+    /// The largest request body in bytes.
     pub body: usize,
-    /// How often something is written to a stream on which nothing happens.
+    /// How often a comment is written to an idle stream.
     pub keep_alive: Duration,
 }
 
-pub(crate) type Here = Shared<Arc<Server>>;
+pub(crate) type ServerState = State<Arc<Server>>;
 
-/// What every request can reach.
+/// The state of all handlers.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) api: Api,
     slots: Arc<StreamSlots>,
 }
 
-/// A ticket is short, and whoever brings it has shown no key.
+/// The limit for the body with a ticket: it is short, and its sender has shown no key.
 const TICKET_BODY: usize = 1024;
 
 /// The page and its API.
@@ -80,8 +80,8 @@ pub fn router(api: Api) -> Router {
         .route("/api/stop", post(service::stop))
         .layer(middleware::from_fn(keys::commands_only));
     let for_both = Router::new()
-        .route("/api/status", get(situation::status))
-        .route("/api/live", get(situation::live))
+        .route("/api/status", get(status::status))
+        .route("/api/live", get(status::live))
         .route("/api/events", get(events::events))
         .route("/api/proposals", get(proposals::list))
         .route("/api/proposals/{id}", get(proposals::detail))
@@ -102,36 +102,39 @@ pub fn router(api: Api) -> Router {
         .route("/api/chat/files", get(conversation::files));
     let with_a_key = for_both
         .merge(for_commands)
-        // Nothing of a request is read before it has shown a key.
+        // Runs inside `require_key`: no body is read before the request has shown a key.
         .layer(DefaultBodyLimit::max(body))
-        .layer(middleware::from_fn_with_state(server.clone(), keys::guard))
-        .layer(middleware::map_response(unstored));
+        .layer(middleware::from_fn_with_state(
+            server.clone(),
+            keys::require_key,
+        ))
+        .layer(middleware::map_response(forbid_caching));
     let for_everybody = Router::new()
         .route("/", get(page::index))
         .route("/assets/{name}", get(page::asset))
         .route(
             "/api/page",
-            post(page::enter).layer(middleware::map_response(unstored)),
+            post(page::redeem_ticket).layer(middleware::map_response(forbid_caching)),
         )
         .layer(DefaultBodyLimit::max(TICKET_BODY))
         .layer(middleware::from_fn_with_state(
             server.clone(),
-            keys::neighbours,
+            keys::require_own_address,
         ));
     with_a_key
         .merge(for_everybody)
-        .layer(middleware::map_response(contained))
+        .layer(middleware::map_response(add_security_headers))
         .with_state(server)
 }
 
-/// What the page may load, and who may show it: itself, and nobody.
+/// The page may load only its own files, and no other page may embed it.
 ///
-/// Styles may stand in the page because the diff editor writes its own into it.
+/// Inline styles are allowed because the diff editor inserts its own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-const CONTAINED: [(&str, &str); 6] = [
+const SECURITY_HEADERS: [(&str, &str); 6] = [
     ("content-security-policy", POLICY),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
@@ -140,17 +143,17 @@ const CONTAINED: [(&str, &str); 6] = [
     ("cross-origin-opener-policy", "same-origin"),
 ];
 
-/// Keeps every answer from being used by anything but our own page.
-async fn contained(mut response: Response) -> Response {
+/// Keeps other sites from using a response.
+async fn add_security_headers(mut response: Response) -> Response {
     let headers: &mut HeaderMap = response.headers_mut();
-    for (name, value) in CONTAINED {
+    for (name, value) in SECURITY_HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
 }
 
 /// Keeps texts and keys out of the browser's cache.
-async fn unstored(mut response: Response) -> Response {
+async fn forbid_caching(mut response: Response) -> Response {
     let no_store = HeaderValue::from_static("no-store");
     response
         .headers_mut()

@@ -1,23 +1,23 @@
-//! What agents want to change: listed, shown, edited, decided.
+//! Proposals: list, show, draft, decide.
 
 use axum::Json;
-use axum::extract::{Path as Named, State as Shared};
+use axum::extract::{Path, State};
 use front::off_thread;
 use workbench::Decision;
 
-use super::{Here, Server};
-use crate::response::{ApiResult, Body};
+use super::{Server, ServerState};
+use crate::response::{ApiResult, JsonBody};
 use crate::{from_wire, to_wire, wire};
 
-pub(super) async fn list(Shared(server): Here) -> ApiResult<Vec<wire::Proposal>> {
+pub(super) async fn list(State(server): ServerState) -> ApiResult<Vec<wire::Proposal>> {
     let proposals = server.api.front.proposals().await?;
     let list = off_thread(move || proposals.iter().map(to_wire::proposal).collect());
     Ok(Json(list.await?))
 }
 
 pub(super) async fn detail(
-    Shared(server): Here,
-    Named(id): Named<String>,
+    State(server): ServerState,
+    Path(id): Path<String>,
 ) -> ApiResult<wire::Detail> {
     let id = from_wire::proposal_id(&id)?;
     let proposal = server.api.front.proposal(id).await?;
@@ -25,12 +25,12 @@ pub(super) async fn detail(
     Ok(Json(detail.await?))
 }
 
-/// Takes the text as it stands in a page. It is compared with the original here, so that all agree
-/// on hunks.
+/// Takes the text that the person has edited in a page. The hunks are computed here, so that all
+/// front ends agree on them.
 pub(super) async fn draft(
-    Shared(server): Here,
-    Named(id): Named<String>,
-    Body(draft): Body<wire::Draft>,
+    State(server): ServerState,
+    Path(id): Path<String>,
+    JsonBody(draft): JsonBody<wire::Draft>,
 ) -> ApiResult<wire::Drafted> {
     let id = from_wire::proposal_id(&id)?;
     let front = &server.api.front;
@@ -43,16 +43,16 @@ pub(super) async fn draft(
 }
 
 pub(super) async fn accept(
-    Shared(server): Here,
-    Named(id): Named<String>,
-    Body(how): Body<wire::Accept>,
+    State(server): ServerState,
+    Path(id): Path<String>,
+    JsonBody(how): JsonBody<wire::Accept>,
 ) -> ApiResult<wire::Decided> {
     server.decide(&id, from_wire::decision(how)?).await
 }
 
 pub(super) async fn reject(
-    Shared(server): Here,
-    Named(id): Named<String>,
+    State(server): ServerState,
+    Path(id): Path<String>,
 ) -> ApiResult<wire::Decided> {
     server.decide(&id, Decision::Reject).await
 }

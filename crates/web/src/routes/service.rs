@@ -1,29 +1,29 @@
-//! What belongs to the program and its commands: tokens, links, the companion's own life.
+//! What only commands may do: read tokens, make links, restart and stop.
 
 use axum::Json;
-use axum::extract::State as Shared;
+use axum::extract::State;
 
-use super::Here;
-use crate::response::{ApiError, ApiResult, Body};
+use super::ServerState;
+use crate::response::{ApiError, ApiResult, JsonBody};
 use crate::wire;
 
-pub(super) async fn environment(Shared(server): Here) -> ApiResult<wire::Environment> {
+pub(super) async fn environment(State(server): ServerState) -> ApiResult<wire::Environment> {
     Ok(Json(server.api.front.environment().await?))
 }
 
 pub(super) async fn add_host_process(
-    Shared(server): Here,
-    Body(process): Body<wire::HostProcess>,
+    State(server): ServerState,
+    JsonBody(process): JsonBody<wire::HostProcess>,
 ) -> ApiResult<()> {
     Ok(Json(server.api.front.add_host_process(process.pid).await?))
 }
 
-pub(super) async fn link(Shared(server): Here) -> ApiResult<wire::PageLink> {
+pub(super) async fn link(State(server): ServerState) -> ApiResult<wire::PageLink> {
     let url = server.api.links.fresh()?;
     Ok(Json(wire::PageLink { url }))
 }
 
-pub(super) async fn restart(Shared(server): Here) -> ApiResult<()> {
+pub(super) async fn restart(State(server): ServerState) -> ApiResult<()> {
     if !server.api.restartable {
         let message = "this companion belongs to an editor; restart it from there";
         return Err(ApiError::Refused(message.into()));
@@ -31,6 +31,6 @@ pub(super) async fn restart(Shared(server): Here) -> ApiResult<()> {
     Ok(Json(server.api.front.restart().await?))
 }
 
-pub(super) async fn stop(Shared(server): Here) -> ApiResult<()> {
+pub(super) async fn stop(State(server): ServerState) -> ApiResult<()> {
     Ok(Json(server.api.front.stop().await?))
 }

@@ -1,4 +1,4 @@
-//! What a page shows beside the diffs, and what it is told while it is open.
+//! What a page shows beside the diffs, and the events that it receives.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,19 +8,19 @@ use super::{Proposal, Status};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Live {
-    /// Tells this run of the companion from others.
+    /// The id of this run of the companion.
     pub instance: String,
     /// The number of the last event that is contained in this.
     pub number: u64,
-    /// The situation, as commands see it.
+    /// The status, as for commands.
     pub status: Status,
-    /// What waits for a decision, oldest first.
+    /// The pending proposals, oldest first.
     pub proposals: Vec<Proposal>,
     /// What agents see, and what they do not.
     pub context: Context,
-    /// What happened, newest last.
+    /// The log, newest entry last.
     pub log: Vec<LogEntry>,
-    /// How to get an agent here.
+    /// How to start an agent that finds the companion.
     pub hints: Hints,
     /// The conversation; absent if conversations are switched off.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
@@ -31,15 +31,15 @@ pub struct Live {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Context {
-    /// Whether they are told nothing for the time being.
+    /// Whether nothing is shared for the time being.
     pub paused: bool,
     /// The files, newest first.
     pub files: Vec<SeenFile>,
-    /// Open files that they are not told about; the newest of them.
+    /// The newest open files that are held back from them.
     pub held_back: Vec<HeldBackFile>,
-    /// How many bytes go to each agent.
+    /// The size of the message to each agent.
     pub bytes: usize,
-    /// Since when it is so; absent until something was open.
+    /// When it was sent; absent until a file was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }
@@ -48,9 +48,9 @@ pub struct Context {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenFile {
-    /// Where it is.
+    /// The path as the person sees it.
     pub path: String,
-    /// Whether it is the one in front of the person.
+    /// Whether it has the focus.
     pub active: bool,
     /// One-based line of the cursor.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,23 +63,23 @@ pub struct SeenFile {
     pub selection: Option<String>,
 }
 
-/// A file that agents are not told about.
+/// A file that is held back from agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldBackFile {
-    /// Where it is.
+    /// The path as the person sees it.
     pub path: String,
-    /// Why, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
-/// Something that happened.
+/// An entry of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
-    /// Its number. An entry that comes again under the same number has been brought up to date.
+    /// Its number. An entry with a known number replaces the earlier one.
     pub number: u64,
-    /// When, in Unix milliseconds.
+    /// When it happened, in Unix milliseconds.
     pub at: u64,
     /// `connected`, `disconnected`, `context`, `proposed`, `accepted`, `rejected`, `withdrawn`,
     /// `replaced`, `orphaned`, `paused` or `resumed`.
@@ -87,10 +87,10 @@ pub struct LogEntry {
     /// Which agent; absent for a context that went to all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Which session of it.
+    /// Its session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Which proposal.
+    /// The proposal that the entry is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
     /// Its path as the agent sent it, cut if it is very long.
@@ -99,7 +99,7 @@ pub struct LogEntry {
     /// How many files a context named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
-    /// How large it was.
+    /// The size of the context in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
     /// How often it was sent with small changes.
@@ -107,13 +107,13 @@ pub struct LogEntry {
     pub times: Option<usize>,
 }
 
-/// How to get an agent here.
+/// How to start an agent that finds the companion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hints {
-    /// What to run, for each agent that is let in.
+    /// A command for each agent that may connect.
     pub commands: Vec<Hint>,
-    /// What keeps agents from finding us, in words.
+    /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }
 
@@ -123,11 +123,11 @@ pub struct Hints {
 pub struct Hint {
     /// Which agent.
     pub agent: String,
-    /// What to type in a shell.
+    /// A command line for a shell.
     pub command: String,
 }
 
-/// A proposal has another text.
+/// A proposal has a new draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changed {
@@ -135,7 +135,7 @@ pub struct Changed {
     pub id: u64,
 }
 
-/// A proposal is over.
+/// A proposal was closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Closed {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use axum::Router;
 use companion::{Ending, Limits, Token};
 use front::{ServiceCommand, ServiceCommands};
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
@@ -12,7 +13,7 @@ use workbench::Agent;
 
 use crate::api_client::ApiClient;
 
-/// A variable that an agent should see, and that no page may.
+/// A variable for agents, which no page may read.
 pub(crate) const ENVIRONMENT: (&str, &str) = ("GEMINI_CLI_IDE_AUTH_TOKEN", "for an agent only");
 
 pub(crate) struct CompanionWithPage {
@@ -34,13 +35,21 @@ impl CompanionWithPage {
     }
 
     pub(crate) fn with(limits: Limits) -> CompanionWithPage {
+        CompanionWithPage::wrapped(limits, |router| router)
+    }
+
+    /// Serves the page's router as `wrap` returns it.
+    pub(crate) fn wrapped(
+        limits: Limits,
+        wrap: impl FnOnce(Router) -> Router + 'static,
+    ) -> CompanionWithPage {
         let keys = Keys {
             commands: Token::random().unwrap(),
             page: Token::random().unwrap(),
         };
         let known = keys.clone();
         let router = |parts: RouterParts| {
-            web::router(Api {
+            wrap(web::router(Api {
                 port: parts.port,
                 editor: "Outrigger".into(),
                 agents: vec![Agent::Qwen, Agent::Gemini],
@@ -51,9 +60,9 @@ impl CompanionWithPage {
                 instance: companion::random_hex::<8>().unwrap(),
                 ending: parts.ending,
                 body: parts.limits.body,
-                // No stream shows signs of life while a slow machine makes a test wait.
+                // No keep-alive comments, even if a slow machine makes a test wait.
                 keep_alive: Duration::from_hours(1),
-            })
+            }))
         };
         let companion = InProcessCompanion::builder()
             .limits(limits)
@@ -85,12 +94,12 @@ impl CompanionWithPage {
     }
 }
 
-/// A program that does what it is told.
+/// A program that carries out the commands of the front.
 fn program() -> ServiceCommands {
     let (commands, mut inbox) = mpsc::channel(8);
     tokio::spawn(async move {
         while let Some(command) = inbox.recv().await {
-            // Whoever asked may have left.
+            // The requester may be gone.
             match command {
                 ServiceCommand::Problems(answer) => drop(answer.send(vec!["a problem".into()])),
                 ServiceCommand::AddHostProcess(_, done) => drop(done.send(())),

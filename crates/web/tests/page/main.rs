@@ -1,4 +1,4 @@
-//! The page's side of a companion as a browser meets it: whole visits over a real socket.
+//! The page and its API as a browser uses them, over a real socket.
 //!
 //! Each test runs a companion of its own inside the test's process ([`companion`]), with agents
 //! that speak MCP to it ([`testkit::McpPeer`]) and clients of its HTTP API ([`api_client`]).
@@ -9,11 +9,11 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
+mod access;
 mod api_client;
 mod companion;
-mod doors;
+mod events;
 mod files;
-mod listening;
-mod reviewing;
+mod live;
+mod proposals;
 mod secrets;
-mod telling;

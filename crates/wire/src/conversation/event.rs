@@ -7,7 +7,7 @@ use super::request::{OptionJson, QuestionJson, options, questions};
 use super::status::UsageJson;
 use super::transcript::{PathJson, SpeakerJson, StepJson, ToolJson, how};
 
-/// An event; `None` if it is of no interest outside of a conversation that is kept.
+/// Serialises an event; `None` for [`BackendEvent::Choices`], which commands do not print.
 pub fn event(event: &BackendEvent) -> Option<impl Serialize + '_> {
     EventJson::of(event)
 }
@@ -107,7 +107,7 @@ enum EventJson<'a> {
 impl<'a> EventJson<'a> {
     fn of(event: &'a BackendEvent) -> Option<Self> {
         Some(match event {
-            // Who asks which models there are gets an answer of its own.
+            // The models and modes are the answer of a command of their own.
             BackendEvent::Choices(_) => return None,
             BackendEvent::Connected { version, workspace } => Self::Connected {
                 daemon_version: version.as_deref(),

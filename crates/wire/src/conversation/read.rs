@@ -1,4 +1,4 @@
-//! What a page or an editor asks of a conversation.
+//! Requests of a page or an editor to a conversation.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Target {
-    /// The one from the last time, or else the one that everybody in this folder shares.
+    /// The session of the last connection, or else the one that all clients in this folder share.
     #[default]
     Last,
-    /// A new one.
+    /// A new session.
     New,
-    /// One of those that were listed, by its key.
+    /// One of the listed sessions, by its key.
     Earlier(u64),
 }
 
@@ -33,9 +33,9 @@ impl From<Target> for conversation::Target {
 pub enum Reply {
     /// One of the options, by its id.
     Option(String),
-    /// No, for this time.
+    /// No, this time.
     Decline,
-    /// To each question in its order, the labels that were chosen or a text of one's own.
+    /// For each question in order, the chosen labels or a text of the person's own.
     Answers(Vec<Vec<String>>),
 }
 
@@ -49,7 +49,7 @@ impl From<Reply> for conversation::Reply {
     }
 }
 
-/// What the person says, and what goes with it.
+/// A prompt, with the files and the selection to attach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {

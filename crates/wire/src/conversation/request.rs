@@ -1,4 +1,4 @@
-//! What waits for the person.
+//! Requests of the agent that wait for the person.
 
 use conversation::names::OptionKind;
 use conversation::requests::{AgentRequest, RequestOption, RequestOptions, RequestQuestion};

@@ -1,4 +1,4 @@
-//! Connection, model, mode, queue and the like.
+//! The status of a conversation: connection, model, mode, queue and more.
 
 use conversation::view::{Choice, ConnectionState, ConversationStatus, QueuedPrompt, Usage};
 use serde::{Serialize, Serializer};
@@ -10,7 +10,7 @@ pub(super) struct StatusJson<'a>(pub(super) &'a ConversationStatus);
 impl Serialize for StatusJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let status = self.0;
-        Fields {
+        StatusFields {
             connection: (&status.connection).into(),
             place: status.place.as_ref().map(|place| PlaceJson {
                 machine: place.machine.as_deref(),
@@ -34,7 +34,7 @@ impl Serialize for StatusJson<'_> {
 }
 
 #[derive(Serialize)]
-struct Fields<'a> {
+struct StatusFields<'a> {
     connection: ConnectionJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<PlaceJson<'a>>,

@@ -1,4 +1,4 @@
-//! What was said and done.
+//! The entries of a transcript.
 
 use conversation::names::{StepStatus, ToolKind, ToolStatus};
 use conversation::tools::{HostPath, ToolCall, ToolOutput};
@@ -64,7 +64,7 @@ impl<'a> From<&'a TranscriptEntry> for EntryJson<'a> {
     }
 }
 
-/// The word for how a turn ended. That the agent's process ended is one way of failing.
+/// How a turn ended. The end of the agent's process counts as a failure.
 pub(super) fn how(outcome: &TurnOutcome) -> &'static str {
     match outcome {
         TurnOutcome::Complete { .. } => "complete",
@@ -184,7 +184,7 @@ impl<'a> From<&'a ToolOutput> for OutputJson<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PathJson<'a> {
-    /// The agent's machine need not be the one where this is read.
+    /// Named so because the daemon's machine need not be the reader's.
     daemon_path: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,

@@ -218,7 +218,7 @@ fn both_names_of_a_file_have_to_pass() {
         ("/home/u/work/a", "/home/u/work/a.log", 'i'),
         ("/home/u/work/a", "/etc/hosts", 'o'),
         ("/etc/hosts", "/home/u/work/a", 'o'),
-        // The gravest reason is told.
+        // The most serious reason is returned.
         ("/home/u/work/a.log", "/home/u/.netrc", 's'),
         ("/home/u/work/a.log", "/etc/hosts", 'i'),
     ] {

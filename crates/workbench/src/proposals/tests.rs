@@ -1,35 +1,35 @@
 use super::*;
-use crate::{Agent, Original, Texts, Traits, UnknownHunk, Verdict};
+use crate::{Agent, Original, Texts, UnknownHunk, Verdict, VerdictCapabilities};
 
 /// What the published agents can do.
-const PUBLISHED: Traits = Traits {
+const PUBLISHED: VerdictCapabilities = VerdictCapabilities {
     takes_empty_text: false,
     takes_edited_text: true,
 };
 
-fn asking(session: &str, path: &str, proposed: &str) -> Ask {
-    Ask {
+fn request(session: &str, path: &str, proposed: &str) -> ProposalRequest {
+    ProposalRequest {
         session: SessionId::new(session),
         agent: Agent::Qwen,
         path: path.to_owned(),
         texts: Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned()),
         standing: Standing::Open,
-        traits: PUBLISHED,
+        capabilities: PUBLISHED,
     }
 }
 
-fn ask(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> NewProposal {
-    proposals.propose(asking(session, path, proposed), 5)
+fn propose(proposals: &mut Proposals, session: &str, path: &str, proposed: &str) -> NewProposal {
+    proposals.propose(request(session, path, proposed), 5)
 }
 
 /// Opens a proposal that nobody here can accept.
 fn unshowable(proposals: &mut Proposals, why: &str) -> ProposalId {
     let standing = Standing::TerminalOnly(why.to_owned());
-    let ask = Ask {
+    let request = ProposalRequest {
         standing,
-        ..asking("s", "/a", "new")
+        ..request("s", "/a", "new")
     };
-    proposals.propose(ask, 1).id
+    proposals.propose(request, 1).id
 }
 
 /// All open proposals as `id session path text`, from both sides.
@@ -56,14 +56,14 @@ fn listed(proposals: &Proposals) -> Vec<String> {
 fn one_proposal_for_each_session_and_path() {
     let mut proposals = Proposals::new(7);
     assert!(proposals.is_empty());
-    assert!(ask(&mut proposals, "s", "/a", "1").replaced.is_none());
-    assert!(ask(&mut proposals, "s", "/b", "2").replaced.is_none());
-    assert!(ask(&mut proposals, "t", "/a", "3").replaced.is_none());
-    let again = ask(&mut proposals, "s", "/a", "4");
+    assert!(propose(&mut proposals, "s", "/a", "1").replaced.is_none());
+    assert!(propose(&mut proposals, "s", "/b", "2").replaced.is_none());
+    assert!(propose(&mut proposals, "t", "/a", "3").replaced.is_none());
+    let again = propose(&mut proposals, "s", "/a", "4");
     assert_eq!(again.id, ProposalId::new(10));
     assert_eq!(again.replaced.unwrap().id, ProposalId::new(7));
     // Paths are compared as they were sent.
-    ask(&mut proposals, "s", "/./a", "5");
+    propose(&mut proposals, "s", "/./a", "5");
     assert_eq!(
         listed(&proposals),
         ["8 s /b 2", "9 t /a 3", "10 s /a 4", "11 s /./a 5"]
@@ -74,7 +74,7 @@ fn one_proposal_for_each_session_and_path() {
 #[test]
 fn a_decision_takes_the_proposal_away_once() {
     let mut proposals = Proposals::new(1);
-    let id = ask(&mut proposals, "s", "/a", "new\n").id;
+    let id = propose(&mut proposals, "s", "/a", "new\n").id;
     let decided = proposals.decide(id, Decision::Accept).unwrap();
     assert_eq!(decided.proposal.opened_at, 5);
     let text = "new\n".to_owned();
@@ -98,11 +98,11 @@ fn a_decision_takes_the_proposal_away_once() {
 #[test]
 fn what_is_accepted_is_what_the_agent_will_write() {
     use Decision::{Accept, AcceptText, Reject};
-    let nothing_edited = Traits {
+    let nothing_edited = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
-    let everything = Traits {
+    let everything = VerdictCapabilities {
         takes_empty_text: true,
         takes_edited_text: true,
     };
@@ -166,13 +166,13 @@ fn what_is_accepted_is_what_the_agent_will_write() {
             Err(Refusal::EmptyText),
         ),
     ];
-    for (at, (proposed, draft, decision, traits, expected)) in cases.into_iter().enumerate() {
+    for (at, (proposed, draft, decision, capabilities, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
-        let ask = Ask {
-            traits,
-            ..asking("s", "/a", proposed)
+        let request = ProposalRequest {
+            capabilities,
+            ..request("s", "/a", proposed)
         };
-        let id = proposals.propose(ask, 5).id;
+        let id = proposals.propose(request, 5).id;
         if let Some(draft) = draft {
             proposals.set_draft(id, draft).unwrap();
         }
@@ -190,7 +190,7 @@ fn what_is_accepted_is_what_the_agent_will_write() {
 fn hunks_are_chosen_from_what_the_agent_proposed() {
     const OLD: &str = "1\n2\n3\n";
     const NEW: &str = "one\n2\nthree\n";
-    let whole_only = Traits {
+    let whole_only = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
@@ -214,15 +214,15 @@ fn hunks_are_chosen_from_what_the_agent_proposed() {
         ("", None, &[], PUBLISHED, Err(Refusal::EmptyText)),
         ("", None, &[1], PUBLISHED, accepted(NEW, false)),
     ];
-    for (at, (original, draft, keep, traits, expected)) in cases.into_iter().enumerate() {
+    for (at, (original, draft, keep, capabilities, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
         let original = Original::Text(original.to_owned());
-        let ask = Ask {
+        let request = ProposalRequest {
             texts: Texts::new(original, NEW.to_owned()),
-            traits,
-            ..asking("s", "/a", "")
+            capabilities,
+            ..request("s", "/a", "")
         };
-        let id = proposals.propose(ask, 5).id;
+        let id = proposals.propose(request, 5).id;
         if let Some(draft) = draft {
             proposals.set_draft(id, draft).unwrap();
         }
@@ -269,10 +269,10 @@ fn refusals_say_what_to_do_next() {
 #[test]
 fn an_agent_takes_back_its_own_only() {
     let mut proposals = Proposals::new(1);
-    ask(&mut proposals, "s", "/a", "1");
-    ask(&mut proposals, "t", "/a", "2");
-    ask(&mut proposals, "t", "/b", "3");
-    ask(&mut proposals, "u", "/a", "4");
+    propose(&mut proposals, "s", "/a", "1");
+    propose(&mut proposals, "t", "/a", "2");
+    propose(&mut proposals, "t", "/b", "3");
+    propose(&mut proposals, "u", "/a", "4");
     let (s, t) = (SessionId::new("s"), SessionId::new("t"));
     assert!(proposals.withdraw_path(&s, "/b").is_none());
     let withdrawn = proposals.withdraw_path(&s, "/a").unwrap();
@@ -296,7 +296,7 @@ fn an_agent_takes_back_its_own_only() {
 #[test]
 fn a_draft_stands_in_for_the_proposal() {
     let mut proposals = Proposals::new(1);
-    let id = ask(&mut proposals, "s", "/a", "new").id;
+    let id = propose(&mut proposals, "s", "/a", "new").id;
     for draft in ["mine", "", "new"] {
         assert_eq!(proposals.set_draft(id, draft), Ok(()));
         assert_eq!(proposals.get(id).unwrap().current(), draft);
@@ -315,15 +315,15 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
     let id = unshowable(&mut proposals, "too large");
     let refused = proposals.set_draft(id, "x");
     assert_eq!(refused, Err(Refusal::TerminalOnly("too large".into())));
-    let traits = Traits {
+    let capabilities = VerdictCapabilities {
         takes_edited_text: false,
         ..PUBLISHED
     };
-    let ask = Ask {
-        traits,
-        ..asking("s", "/b", "new")
+    let request = ProposalRequest {
+        capabilities,
+        ..request("s", "/b", "new")
     };
-    let id = proposals.propose(ask, 1).id;
+    let id = proposals.propose(request, 1).id;
     assert_eq!(proposals.set_draft(id, "x"), Err(Refusal::EditedText));
 }
 
@@ -331,14 +331,17 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
 fn proposals_of_an_earlier_run_keep_their_numbers() {
     let mut before = Proposals::new(5);
     for path in ["/a", "/b"] {
-        ask(&mut before, "s", path, "old");
+        propose(&mut before, "s", path, "old");
     }
     let mut proposals = Proposals::new(1);
-    ask(&mut proposals, "s", "/c", "1");
+    propose(&mut proposals, "s", "/c", "1");
     for proposal in before.iter() {
         proposals.restore(proposal.clone());
     }
-    assert_eq!(ask(&mut proposals, "s", "/b", "new").id, ProposalId::new(7));
+    assert_eq!(
+        propose(&mut proposals, "s", "/b", "new").id,
+        ProposalId::new(7)
+    );
     // What the agent asked for since is what it waits for.
     for proposal in before.iter() {
         proposals.restore(proposal.clone());

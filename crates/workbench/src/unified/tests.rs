@@ -116,7 +116,7 @@ fn an_emptied_file_keeps_its_name() {
 }
 
 #[test]
-fn a_change_of_form_is_told_in_words() {
+fn a_change_of_form_is_described_in_words() {
     assert_snapshot!(show("\u{feff}a\r\nb\r\nc\r\n", "a\nB\nc\n"), @r"
     line endings: CRLF → LF
     byte order mark: removed

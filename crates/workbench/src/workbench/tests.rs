@@ -25,7 +25,7 @@ fn look(path: &str, line: u32, selection: &str) -> Focus {
 }
 
 /// A context in one line: `path@time`, and for the active file `:line "selection"`.
-fn told(workbench: &Workbench) -> String {
+fn context_of(workbench: &Workbench) -> String {
     let context = workbench.context(|path| !path.to_string_lossy().contains("gone"));
     let file = |file: &OpenFile| {
         let name = format!("{}@{}", file.path.display(), file.focused_at);
@@ -49,16 +49,16 @@ fn told(workbench: &Workbench) -> String {
 #[test]
 fn the_newest_focus_comes_first_and_is_active() {
     let mut bench = workbench();
-    assert_eq!(told(&bench), "");
+    assert_eq!(context_of(&bench), "");
     bench.focus(look("/r/a", 3, "x"), 100);
-    assert_eq!(told(&bench), r#"/r/a@100:3 "x""#);
+    assert_eq!(context_of(&bench), r#"/r/a@100:3 "x""#);
     bench.focus(look("/r/b", 0, ""), 200);
-    assert_eq!(told(&bench), "/r/b@200:0, /r/a@100");
+    assert_eq!(context_of(&bench), "/r/b@200:0, /r/a@100");
     // A clock that stands still or goes back does not mix up the order.
     bench.focus(look("/r/a", 4, ""), 200);
-    assert_eq!(told(&bench), "/r/a@201:4, /r/b@200");
+    assert_eq!(context_of(&bench), "/r/a@201:4, /r/b@200");
     bench.focus(look("/r/c", 1, ""), 5);
-    assert_eq!(told(&bench), "/r/c@202:1, /r/a@201, /r/b@200");
+    assert_eq!(context_of(&bench), "/r/c@202:1, /r/a@201, /r/b@200");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn moving_about_in_the_active_file_keeps_its_time() {
     bench.focus(look("/r/a", 3, "x"), 900);
     assert_eq!(bench.context(|_| true), before);
     bench.focus(look("/r/a", 4, ""), 950);
-    assert_eq!(told(&bench), "/r/a@100:4");
+    assert_eq!(context_of(&bench), "/r/a@100:4");
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn touching_a_document_keeps_the_selection_only_where_the_person_was() {
         bench.focus(look("/r/a", 3, "x"), 100);
         let touched = bench.touch(Place::direct(path), cursor, 900);
         assert_eq!(touched, moved, "{path} {cursor:?}");
-        assert_eq!(told(&bench), expected, "{path} {cursor:?}");
+        assert_eq!(context_of(&bench), expected, "{path} {cursor:?}");
     }
     // A document that was only opened has never been touched.
     let mut bench = workbench();
     bench.open(Place::direct("/r/a"), 100);
     assert!(bench.touch(Place::direct("/r/a"), None, 900));
-    assert_eq!(told(&bench), "/r/a@900:0");
+    assert_eq!(context_of(&bench), "/r/a@900:0");
 }
 
 #[test]
@@ -101,15 +101,15 @@ fn an_opened_document_goes_below_the_focused_one() {
     let mut bench = workbench();
     bench.open(Place::direct("/r/a"), 10);
     bench.open(Place::direct("/r/b"), 10);
-    assert_eq!(told(&bench), "/r/b@11, /r/a@10");
+    assert_eq!(context_of(&bench), "/r/b@11, /r/a@10");
     bench.focus(look("/r/a", 1, ""), 12);
     bench.open(Place::direct("/r/c"), 50);
     bench.open(Place::direct("/r/d"), 60);
-    assert_eq!(told(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
+    assert_eq!(context_of(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
     // Opening again what is open changes nothing.
     bench.open(Place::direct("/r/b"), 70);
     bench.open(Place::direct("/r/a"), 80);
-    assert_eq!(told(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
+    assert_eq!(context_of(&bench), "/r/a@12:1, /r/d@11, /r/c@11, /r/b@11");
 }
 
 #[test]
@@ -119,25 +119,25 @@ fn closing_brings_back_the_one_before() {
     bench.focus(look("/r/b", 1, "y"), 2);
     bench.close(Path::new("/r/b"));
     // Its cursor is still there; what was selected then is not.
-    assert_eq!(told(&bench), "/r/a@1:7");
+    assert_eq!(context_of(&bench), "/r/a@1:7");
     bench.focus(look("/r/b", 1, "y"), 3);
     bench.open(Place::direct("/r/c"), 4);
     bench.close(Path::new("/r/b"));
     // Nobody has looked at this one yet.
-    assert_eq!(told(&bench), "/r/c@2, /r/a@1");
+    assert_eq!(context_of(&bench), "/r/c@2, /r/a@1");
     bench.close(Path::new("/r/unknown"));
-    assert_eq!(told(&bench), "/r/c@2, /r/a@1");
+    assert_eq!(context_of(&bench), "/r/c@2, /r/a@1");
 }
 
 #[test]
-fn what_cannot_be_told_is_not_replaced_by_an_older_file() {
+fn a_held_back_document_is_not_replaced_by_an_older_file() {
     for hidden in ["/r/.env", "/r/a.log", "/o/x", "/r/gone"] {
         let mut bench = workbench();
         bench.focus(look("/r/a", 7, "x"), 1);
         bench.focus(look(hidden, 1, "y"), 2);
-        assert_eq!(told(&bench), "/r/a@1", "{hidden}");
+        assert_eq!(context_of(&bench), "/r/a@1", "{hidden}");
         bench.close(Path::new(hidden));
-        assert_eq!(told(&bench), "/r/a@1:7", "{hidden}");
+        assert_eq!(context_of(&bench), "/r/a@1:7", "{hidden}");
     }
 }
 
@@ -148,19 +148,22 @@ fn renaming_keeps_time_cursor_and_selection() {
     bench.focus(look("/r/dx", 1, ""), 2);
     bench.focus(look("/r/d/sub/b", 5, "x"), 3);
     bench.rename(Path::new("/r/d"), Place::direct("/r/e"));
-    assert_eq!(told(&bench), r#"/r/e/sub/b@3:5 "x", /r/dx@2, /r/e/a@1"#);
+    assert_eq!(
+        context_of(&bench),
+        r#"/r/e/sub/b@3:5 "x", /r/dx@2, /r/e/a@1"#
+    );
     bench.rename(Path::new("/r/e/a"), Place::direct("/r/dx"));
-    assert_eq!(told(&bench), r#"/r/e/sub/b@3:5 "x", /r/dx@1"#);
+    assert_eq!(context_of(&bench), r#"/r/e/sub/b@3:5 "x", /r/dx@1"#);
     // Into itself, onto itself, and something nobody knows.
     bench.rename(Path::new("/r/e"), Place::direct("/r/e/sub"));
     bench.rename(Path::new("/r/dx"), Place::direct("/r/dx"));
     bench.rename(Path::new("/r/nobody"), Place::direct("/r/somebody"));
-    assert_eq!(told(&bench), r#"/r/e/sub/sub/b@3:5 "x", /r/dx@1"#);
+    assert_eq!(context_of(&bench), r#"/r/e/sub/sub/b@3:5 "x", /r/dx@1"#);
     // A new name is judged anew.
     bench.rename(Path::new("/r/e/sub/sub/b"), Place::direct("/r/b.log"));
-    assert_eq!(told(&bench), "/r/dx@1");
+    assert_eq!(context_of(&bench), "/r/dx@1");
     bench.rename(Path::new("/r/b.log"), Place::direct("/r/b"));
-    assert_eq!(told(&bench), r#"/r/b@3:5 "x", /r/dx@1"#);
+    assert_eq!(context_of(&bench), r#"/r/b@3:5 "x", /r/dx@1"#);
 }
 
 #[test]
@@ -205,9 +208,9 @@ fn deleting_a_folder_forgets_what_is_in_it() {
         bench.focus(look(path, 1, ""), now);
     }
     bench.delete(Path::new("/r/d"));
-    assert_eq!(told(&bench), "/r/d-e/f@5:1, /r/dd@4, /r/d.txt@1");
+    assert_eq!(context_of(&bench), "/r/d-e/f@5:1, /r/dd@4, /r/d.txt@1");
     bench.delete(Path::new("/r/dd"));
-    assert_eq!(told(&bench), "/r/d-e/f@5:1, /r/d.txt@1");
+    assert_eq!(context_of(&bench), "/r/d-e/f@5:1, /r/d.txt@1");
 }
 
 #[test]
@@ -221,23 +224,23 @@ fn new_rules_and_folders_judge_all_again() {
         (held.secret, held.ignored, held.outside, held.total())
     };
     assert_eq!(
-        (told(&bench).as_str(), counts(&bench)),
+        (context_of(&bench).as_str(), counts(&bench)),
         ("/r/a@1", (1, 1, 1, 3))
     );
     bench.set_privacy(privacy("a"));
     assert_eq!(
-        (told(&bench).as_str(), counts(&bench)),
+        (context_of(&bench).as_str(), counts(&bench)),
         ("/r/b.log@2", (1, 1, 1, 3))
     );
     // A new folder stays in the dark until the rules know it, too.
     bench.set_roots(vec!["/r".into(), "/s".into()]);
-    assert_eq!(told(&bench), "/r/b.log@2");
+    assert_eq!(context_of(&bench), "/r/b.log@2");
     bench.set_privacy(Privacy::new(bench.roots(), &[], &[]).unwrap());
-    assert_eq!(told(&bench), "/s/c@3, /r/b.log@2, /r/a@1");
+    assert_eq!(context_of(&bench), "/s/c@3, /r/b.log@2, /r/a@1");
     // A folder that is gone does not.
     bench.set_roots(vec!["/s".into()]);
     assert_eq!(
-        (told(&bench).as_str(), counts(&bench)),
+        (context_of(&bench).as_str(), counts(&bench)),
         ("/s/c@3", (1, 0, 2, 3))
     );
 }
@@ -250,9 +253,9 @@ fn a_link_that_leads_elsewhere_now_is_judged_again() {
     let mut focus = look("/r/a", 1, "");
     secret(&mut focus.place);
     bench.focus(focus, 2);
-    assert_eq!(told(&bench), "");
+    assert_eq!(context_of(&bench), "");
     bench.open(Place::direct("/r/a"), 3);
-    assert_eq!(told(&bench), "/r/a@1:1");
+    assert_eq!(context_of(&bench), "/r/a@1:1");
 }
 
 #[test]
@@ -279,7 +282,7 @@ fn a_selection_is_cut_and_never_empty() {
 }
 
 #[test]
-fn trust_is_told_as_it_is_set() {
+fn trust_is_part_of_the_context() {
     let mut bench = workbench();
     for trusted in [None, Some(false), Some(true), None] {
         bench.set_trust(trusted);

@@ -1,7 +1,7 @@
 //! Proposals that no agent's session makes: whoever proposes waits for the verdict here.
 
 use tokio::sync::oneshot;
-use workbench::{Ask, Outcome, ProposalId, Verdict};
+use workbench::{Outcome, ProposalId, ProposalRequest, Verdict};
 
 use super::{Event, LogEvent, ProposeError, State, now};
 
@@ -10,7 +10,7 @@ impl State {
     /// written down: after a restart, whoever still wants it proposes it again.
     pub fn propose(
         &mut self,
-        ask: Ask,
+        ask: ProposalRequest,
     ) -> Result<(ProposalId, oneshot::Receiver<Verdict>), ProposeError> {
         if self.direct_waiters.len() >= self.limits.proposals_per_session {
             return Err(ProposeError::TooMany);

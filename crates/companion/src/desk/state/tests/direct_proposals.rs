@@ -3,14 +3,14 @@
 use super::*;
 
 /// An edit of somebody who waits for the verdict here.
-fn asking(path: &str) -> Ask {
-    Ask {
+fn asking(path: &str) -> ProposalRequest {
+    ProposalRequest {
         session: SessionId::new(path),
         agent: Agent::Qwen,
         path: path.into(),
         texts: Texts::new(Original::Absent, "new".into()),
         standing: Standing::Open,
-        traits: workbench::Traits {
+        capabilities: workbench::VerdictCapabilities {
             takes_empty_text: true,
             takes_edited_text: false,
         },

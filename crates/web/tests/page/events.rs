@@ -1,8 +1,15 @@
-//! The stream on which pages hear what happens.
+//! The event stream of pages.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::map_response;
+use axum::response::Response;
+use bytes::Bytes;
 use companion::{Ending, Limits};
+use http_body_util::BodyExt;
 use serde_json::json;
 use testkit::{McpPeer, quiet_limits};
 use workbench::Agent;
@@ -13,8 +20,8 @@ use crate::companion::CompanionWithPage;
 /// More changes than the feed keeps.
 const FORGOTTEN: usize = 4200;
 
-/// Drafts announce something each time.
-async fn announce(companion: &CompanionWithPage, times: usize) {
+/// Puts drafts: each is one change.
+async fn change_draft(companion: &CompanionWithPage, times: usize) {
     for n in 0..times {
         let draft = json!({ "content": format!("draft {n}") });
         companion
@@ -25,9 +32,40 @@ async fn announce(companion: &CompanionWithPage, times: usize) {
     }
 }
 
+/// Records the frames of all bodies on their way from the router to a connection.
+#[derive(Clone, Default)]
+struct FrameRecorder(Arc<Mutex<Vec<Bytes>>>);
+
+impl FrameRecorder {
+    fn wrap(&self, router: Router) -> Router {
+        let recorder = self.clone();
+        router.layer(map_response(move |response: Response| {
+            let recorder = recorder.clone();
+            async move {
+                response.map(|body| {
+                    Body::new(body.map_frame(move |frame| {
+                        recorder.0.lock().unwrap().extend(frame.data_ref().cloned());
+                        frame
+                    }))
+                })
+            }
+        }))
+    }
+
+    /// The frames with the event of this id.
+    fn of_event(&self, id: &str) -> Vec<Bytes> {
+        let start = format!("id: {id}\n");
+        let frames = self.0.lock().unwrap();
+        let found = frames
+            .iter()
+            .filter(|frame| frame.starts_with(start.as_bytes()));
+        found.cloned().collect()
+    }
+}
+
 /// A companion with an agent and its first proposal.
 async fn with_a_proposal() -> (CompanionWithPage, McpPeer) {
-    // Agents are told of every step, so that there is much to announce in a short time.
+    // A context for every move of the cursor, so that there are many changes in a short time.
     let limits = Limits {
         debounce: Duration::ZERO,
         ..quiet_limits()
@@ -43,8 +81,8 @@ fn number(id: &str) -> u64 {
     id.split_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Reads until everything that has happened was heard.
-async fn hear_all(companion: &CompanionWithPage, stream: &mut ApiStream) -> String {
+/// Reads until all changes so far were received, and returns the id of the last one.
+async fn read_all(companion: &CompanionWithPage, stream: &mut ApiStream) -> String {
     let draft = json!({ "content": "a mark" });
     companion
         .page()
@@ -68,7 +106,7 @@ async fn a_page_that_knows_nothing_gets_a_snapshot() {
 }
 
 #[tokio::test]
-async fn what_happens_is_heard_by_every_page() {
+async fn every_page_receives_every_change() {
     let companion = CompanionWithPage::start();
     let mut streams = [
         companion.page().listen().await,
@@ -107,12 +145,41 @@ async fn what_happens_is_heard_by_every_page() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_away_for_a_moment_reads_on() {
+async fn a_change_is_encoded_once_for_all_pages() {
+    const PAGES: usize = 5;
+    let recorder = FrameRecorder::default();
+    let wrapping = recorder.clone();
+    let companion = CompanionWithPage::wrapped(quiet_limits(), move |router| wrapping.wrap(router));
+    let mut streams = Vec::new();
+    for _ in 0..PAGES {
+        let mut stream = companion.page().listen().await;
+        stream.next_of("snapshot").await;
+        streams.push(stream);
+    }
+    let mut agent = companion.listener(Agent::Qwen).await;
+    agent.propose(&companion.path("a.txt"), "new\n").await;
+    for kind in ["sessions", "opened", "log"] {
+        let mut ids = Vec::new();
+        for stream in &mut streams {
+            ids.push(stream.next_of(kind).await.id);
+        }
+        assert!(ids.iter().all(|id| *id == ids[0]), "{kind}: {ids:?}");
+        let frames = recorder.of_event(&ids[0]);
+        assert_eq!(frames.len(), PAGES, "{kind}");
+        // The recorder holds all frames, so no two of them can have the same memory by chance.
+        let first = frames[0].as_ptr();
+        let is_shared = |frame: &Bytes| frame.as_ptr() == first;
+        assert!(frames.iter().all(is_shared), "{kind} was encoded again");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_reconnects_soon_resumes() {
     let (companion, _agent) = with_a_proposal().await;
     let mut stream = companion.page().listen().await;
-    let seen = hear_all(&companion, &mut stream).await;
+    let seen = read_all(&companion, &mut stream).await;
     drop(stream);
-    announce(&companion, 3).await;
+    change_draft(&companion, 3).await;
     let back = companion.page().with("last-event-id", &seen);
     let mut stream = back.listen().await;
     for expected in 1..=3 {
@@ -123,18 +190,18 @@ async fn a_page_that_was_away_for_a_moment_reads_on() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_away_for_too_long_gets_a_snapshot() {
+async fn a_page_that_reconnects_late_gets_a_snapshot() {
     let (companion, _agent) = with_a_proposal().await;
     let mut stream = companion.page().listen().await;
-    let seen = hear_all(&companion, &mut stream).await;
-    announce(&companion, FORGOTTEN).await;
+    let seen = read_all(&companion, &mut stream).await;
+    change_draft(&companion, FORGOTTEN).await;
     let back = companion.page().with("last-event-id", &seen);
     let mut back = back.listen().await;
     let first = back.next().await.unwrap();
     assert_eq!(first.kind, "snapshot");
     assert!(number(&first.id) >= number(&seen) + FORGOTTEN as u64);
-    // From there on it hears everything.
-    announce(&companion, 1).await;
+    // From there on it receives every change.
+    change_draft(&companion, 1).await;
     let next = back.next_of("changed").await;
     assert_eq!(number(&next.id), number(&first.id) + 1);
 }
@@ -148,7 +215,7 @@ async fn the_last_event_tells_how_the_companion_ends() {
     ] {
         let (companion, _agent) = with_a_proposal().await;
         let mut stream = companion.page().listen().await;
-        hear_all(&companion, &mut stream).await;
+        read_all(&companion, &mut stream).await;
         companion.end(how).await;
         let last = stream.next().await.unwrap();
         let expected = ApiEvent {
@@ -165,7 +232,7 @@ async fn the_last_event_tells_how_the_companion_ends() {
 async fn after_a_restart_every_page_gets_a_snapshot() {
     let (companion, _agent) = with_a_proposal().await;
     let mut stream = companion.page().listen().await;
-    let seen = hear_all(&companion, &mut stream).await;
+    let seen = read_all(&companion, &mut stream).await;
     companion.end(Ending::Exit).await;
 
     let (companion, _agent) = with_a_proposal().await;
@@ -183,10 +250,10 @@ async fn after_a_restart_every_page_gets_a_snapshot() {
 }
 
 #[tokio::test]
-async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_look() {
+async fn a_page_that_does_not_read_delays_no_other_and_catches_up_with_one_snapshot() {
     let (companion, _agent) = with_a_proposal().await;
     let path = companion.file("a.txt", "");
-    let mut deaf = companion.page().listen_at("/api/events", Some(4096)).await;
+    let mut stalled = companion.page().listen_at("/api/events", Some(4096)).await;
     let mut other = companion.page().listen().await;
     other.next_of("snapshot").await;
     // Far more than the sockets and all buffers on the way hold.
@@ -204,7 +271,7 @@ async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_lo
     }
     let mut heard = 0;
     loop {
-        let event = deaf.next().await.unwrap();
+        let event = stalled.next().await.unwrap();
         heard += 1;
         if event.kind == "snapshot" && heard > 1 {
             break;
@@ -212,12 +279,12 @@ async fn a_page_that_never_reads_costs_others_nothing_and_catches_up_with_one_lo
         let newest = &event.data["files"][0]["line"];
         assert_ne!(newest, &json!(lines), "nothing was left out");
     }
-    announce(&companion, 1).await;
-    deaf.next_of("changed").await;
+    change_draft(&companion, 1).await;
+    stalled.next_of("changed").await;
 }
 
 #[tokio::test]
-async fn the_page_that_listened_for_longest_leaves_for_one_too_many() {
+async fn one_stream_too_many_ends_the_oldest() {
     let (companion, _agent) = with_a_proposal().await;
     let mut streams = Vec::new();
     for _ in 0..33 {
@@ -226,9 +293,9 @@ async fn the_page_that_listened_for_longest_leaves_for_one_too_many() {
         streams.push(stream);
     }
     while streams[0].next().await.is_some() {}
-    // A seat that was given up is free again.
+    // A slot that was released can be taken again.
     drop(streams.remove(5));
-    announce(&companion, 1).await;
+    change_draft(&companion, 1).await;
     for stream in &mut streams[1..] {
         stream.next_of("changed").await;
     }

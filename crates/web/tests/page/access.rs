@@ -1,4 +1,4 @@
-//! Who is let in, and how far.
+//! Which requests are denied, and which routes each key opens.
 
 use axum::http::Method;
 use serde_json::json;
@@ -33,7 +33,7 @@ const OPEN: [(Method, &str); 3] = [
 ];
 
 #[tokio::test]
-async fn without_a_key_nothing_opens() {
+async fn without_a_key_every_route_is_denied() {
     let companion = CompanionWithPage::start();
     let page = companion.keys.page.expose();
     let wrong = [
@@ -55,7 +55,7 @@ async fn without_a_key_nothing_opens() {
 }
 
 #[tokio::test]
-async fn a_page_may_not_do_what_is_the_programs() {
+async fn a_page_may_not_use_the_routes_of_commands() {
     let companion = CompanionWithPage::start();
     for (method, path) in &ROUTES[FOR_BOTH..] {
         let answer = companion

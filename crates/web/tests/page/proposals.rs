@@ -1,4 +1,4 @@
-//! Proposals: listed, shown, edited, decided.
+//! Proposals: list, show, draft, decide.
 
 use std::fmt::Write as _;
 

@@ -1,12 +1,15 @@
-//! What a page is told about the situation.
+//! The snapshot of a page: `GET /api/live`.
+
+use std::ffi::OsStr;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use testkit::soon;
-use workbench::Agent;
+use workbench::{Agent, Focus, Place};
 
 use crate::companion::CompanionWithPage;
 
-/// Asks until the answer is as it should be.
+/// Requests the snapshot until it passes the check.
 async fn live_when(
     companion: &CompanionWithPage,
     what: &str,
@@ -24,7 +27,7 @@ async fn live_when(
 }
 
 /// The log as `kind agent path`.
-fn told(live: &Value) -> Vec<String> {
+fn log(live: &Value) -> Vec<String> {
     let word = |entry: &Value, name: &str| entry[name].as_str().unwrap_or("-").to_owned();
     let entries = live["log"].as_array().unwrap().iter();
     entries
@@ -77,6 +80,33 @@ async fn a_page_sees_what_agents_see_and_what_they_do_not() {
     assert_eq!(live["context"]["paused"], true);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_path_that_is_not_unicode_is_shown_with_a_replacement_character() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let path = Path::new(&companion.path("")).join(OsStr::from_bytes(b"\xff.txt"));
+    std::fs::write(&path, "").unwrap();
+    let focus = Focus {
+        place: Place::direct(path),
+        cursor: None,
+        selection: None,
+    };
+    let focused = companion.desk.ask(|state| state.focus(focus));
+    focused.await.unwrap();
+    let shown = companion.path("\u{fffd}.txt");
+    let live = live_when(&companion, "the file", |live| {
+        live["context"]["files"] != json!([])
+    })
+    .await;
+    assert_eq!(live["context"]["files"][0]["path"], shown);
+    assert_eq!(live["status"]["files"][0]["path"], shown);
+    let context = stream.next_of("context").await.data;
+    assert_eq!(context["files"][0]["path"], shown);
+}
+
 #[tokio::test]
 async fn what_is_held_back_is_announced_even_if_agents_see_the_same() {
     let companion = CompanionWithPage::start();
@@ -110,7 +140,7 @@ async fn the_log_says_what_happened() {
     agent.leave().await;
     let live = companion.page().get("/api/live").await.json();
     assert_eq!(
-        told(&live),
+        log(&live),
         [
             "connected qwen -",
             "context qwen -",
@@ -155,7 +185,7 @@ async fn moving_about_in_a_file_is_one_entry() {
 }
 
 #[tokio::test]
-async fn a_page_says_how_to_get_an_agent_here() {
+async fn a_page_shows_how_to_start_an_agent() {
     let companion = CompanionWithPage::start();
     let live = companion.page().get("/api/live").await.json();
     let root = companion.path("");
@@ -174,7 +204,7 @@ async fn a_page_says_how_to_get_an_agent_here() {
 }
 
 #[tokio::test]
-async fn an_agent_that_gets_its_decision_has_none_left() {
+async fn a_delivered_verdict_is_not_counted_as_undelivered() {
     let companion = CompanionWithPage::start();
     let mut stream = companion.page().listen().await;
     let mut agent = companion.listener(Agent::Qwen).await;

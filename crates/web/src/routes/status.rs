@@ -1,19 +1,19 @@
-//! The situation: in short for commands, with everything for a page.
+//! The status for commands, and the snapshot for pages.
 
 use axum::Json;
-use axum::extract::State as Shared;
+use axum::extract::State;
 use front::off_thread;
 
-use super::Here;
+use super::ServerState;
 use crate::response::ApiResult;
 use crate::{to_wire, wire};
 
-pub(super) async fn status(Shared(server): Here) -> ApiResult<wire::Status> {
+pub(super) async fn status(State(server): ServerState) -> ApiResult<wire::Status> {
     let overview = server.api.front.overview().await?;
     Ok(Json(to_wire::status(&server.api, &overview)))
 }
 
-pub(super) async fn live(Shared(server): Here) -> ApiResult<wire::Live> {
+pub(super) async fn live(State(server): ServerState) -> ApiResult<wire::Live> {
     let snapshot = server.api.front.snapshot().await?;
     let live = off_thread(move || to_wire::live(&server.api, &snapshot));
     Ok(Json(live.await?))
