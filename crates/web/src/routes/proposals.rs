@@ -25,18 +25,14 @@ pub(super) async fn detail(
     Ok(Json(detail.await?))
 }
 
-/// Takes the text as it stands in a page. It is compared with the original here, so that all agree
-/// on hunks.
+/// Takes the text as it stands in a page.
 pub(super) async fn draft(
     Shared(server): Here,
     Named(id): Named<String>,
     Body(draft): Body<wire::Draft>,
 ) -> ApiResult<wire::Drafted> {
     let id = from_wire::proposal_id(&id)?;
-    let front = &server.api.front;
-    let proposal = front.proposal(id).await?;
-    front.set_draft(id, draft.content.clone()).await?;
-    let hunks = off_thread(move || front::hunks(&proposal, &draft.content));
+    let hunks = server.api.front.compare_draft(id, draft.content);
     Ok(Json(wire::Drafted {
         hunks_at: to_wire::hunks(&hunks.await?),
     }))
