@@ -124,9 +124,9 @@ mod tests {
             ),
             (
                 vec![qwen.clone(), qwen],
-                counts(0, 3, false),
-                "Qwen Code 1.0, Qwen Code 1.0; 0 pending; 3 held back",
-                "2 agents",
+                counts(1, 3, false),
+                "Qwen Code 1.0, Qwen Code 1.0; 1 pending; 3 held back",
+                "2 agents, 1 pending",
             ),
             (
                 vec![gemini],
