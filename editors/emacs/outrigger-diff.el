@@ -5,7 +5,8 @@
 ;;; Commentary:
 
 ;; A unified diff, which is shown beside what the person is doing.  Its hunks
-;; are the companion's, and have the numbers that they have on the page.
+;; are the companion's, and have the numbers that they have on the page.  It
+;; follows an edit as soon as the companion has compared the text.
 
 ;;; Code:
 
@@ -47,14 +48,14 @@
       (outrigger-diff--refresh))
     (outrigger-review-pop view select)))
 
-(defun outrigger-diff--edited (review)
-  "Show REVIEW as the person has it now, if its diff is shown."
+(defun outrigger-diff--compared (review)
+  "Show the hunks of REVIEW as they are now, if its diff is shown."
   (let ((view (outrigger-review-view review)))
     (when (buffer-live-p view)
       (with-current-buffer view
         (outrigger-diff--refresh)))))
 
-(add-hook 'outrigger-review-edited-functions #'outrigger-diff--edited)
+(add-hook 'outrigger-review-compared-functions #'outrigger-diff--compared)
 
 (defun outrigger-diff--header ()
   "Return the line above a unified diff."

@@ -5,10 +5,9 @@
 ;;; Commentary:
 
 ;; Where two texts differ is the companion's to say, so that hunk 2 is the same
-;; here, on the page and in a command.  This file keeps its hunks in place while
-;; the person edits: each is held by markers, and between them the texts are
-;; equal, unless the person has changed something there.  Then that is a hunk
-;; without a number.
+;; here, on the page and in a command.  While the person edits, its hunks are
+;; those of their text.  Each is called after the agent's hunks that it touches;
+;; one that touches none is the person's own, and has no number.
 ;;
 ;; Lines are counted from zero, and ends are exclusive.  Texts are vectors of
 ;; lines, each with its line feed.
@@ -24,16 +23,10 @@
                              (numbers old-start old-end new-start new-end))
                (:copier nil))
   "Lines of the old text, and the lines of the new text in their place.
-NUMBERS are those of the companion's hunks that it is made of: none
-if only the person has changed something here, several if they have
+NUMBERS are those of the agent's hunks that it touches: none if
+only the person has changed something here, several if they have
 changed what was between."
   numbers old-start old-end new-start new-end)
-
-(cl-defstruct (outrigger-hunk-mark
-               (:constructor outrigger-hunk-mark--make (number old-start old-end start end))
-               (:copier nil))
-  "A hunk of the companion: lines of the old text, and markers around the new."
-  number old-start old-end start end)
 
 (defun outrigger-hunks-lines (text)
   "Return the lines of TEXT, each with its line feed."
@@ -55,149 +48,78 @@ changed what was between."
                                  (plist-get hunk :proposedStart) (plist-get hunk :proposedEnd)))
           hunks))
 
-(defun outrigger-hunks-fit-p (hunks old-count new-count)
-  "Return non-nil if HUNKS are about texts of OLD-COUNT and NEW-COUNT lines.
-They are about the agent's text.  What the companion sends as
-proposed may be what the person has made of it already."
-  (let ((old 0) (new 0))
-    (and (seq-every-p (lambda (hunk)
-                        (prog1 (= (- (outrigger-hunk-old-start hunk) old)
-                                  (- (outrigger-hunk-new-start hunk) new))
-                          (setq old (outrigger-hunk-old-end hunk)
-                                new (outrigger-hunk-new-end hunk))))
-                      hunks)
-         (= (- old-count old) (- new-count new)))))
+(defun outrigger-hunks-number (hunks proposed)
+  "Return HUNKS with the numbers of the hunks in PROPOSED that they touch.
+Both have the same old text.  There are equal lines between any two
+hunks in PROPOSED, so one that is left as it was has its own number."
+  (dolist (hunk hunks hunks)
+    (while (and proposed (< (outrigger-hunk-old-end (car proposed)) (outrigger-hunk-old-start hunk)))
+      (pop proposed))
+    (setf (outrigger-hunk-numbers hunk)
+          (cl-loop for other in proposed
+                   while (<= (outrigger-hunk-old-start other) (outrigger-hunk-old-end hunk))
+                   append (outrigger-hunk-numbers other)))))
 
-(defun outrigger-hunks-mark (hunks)
-  "Hold HUNKS with markers in this buffer, which has the new text."
-  (save-excursion
-    (save-restriction
-      (widen)
-      (mapcar (lambda (hunk)
-                (let ((start (outrigger-hunks--marker (outrigger-hunk-new-start hunk)))
-                      (end (outrigger-hunks--marker (outrigger-hunk-new-end hunk))))
-                  ;; What is typed at either end is part of the hunk.
-                  (set-marker-insertion-type end t)
-                  (outrigger-hunk-mark--make (car (outrigger-hunk-numbers hunk))
-                                             (outrigger-hunk-old-start hunk)
-                                             (outrigger-hunk-old-end hunk)
-                                             start end)))
-              hunks))))
+;;; Unsaved changes
 
-(defun outrigger-hunks--marker (line)
-  "Return a marker at the beginning of LINE of this buffer."
-  (goto-char (point-min))
-  (forward-line line)
-  (point-marker))
+(defun outrigger-hunks--change (before after)
+  "Return what differs between the lines BEFORE and AFTER as one hunk, or nil."
+  (let ((start 0) (old-end (length before)) (new-end (length after)))
+    (while (and (< start old-end) (< start new-end)
+                (string= (aref before start) (aref after start)))
+      (cl-incf start))
+    (while (and (< start old-end) (< start new-end)
+                (string= (aref before (1- old-end)) (aref after (1- new-end))))
+      (cl-decf old-end)
+      (cl-decf new-end))
+    (unless (= start old-end new-end)
+      (outrigger-hunk-make nil start old-end start new-end))))
 
-(defun outrigger-hunks-marked (held)
-  "Return where the hunks in HELD are in this buffer now, as whole lines."
-  (save-excursion
-    (save-restriction
-      (widen)
-      (let ((line 0) (at (point-min)) hunks)
-        (cl-flet ((line-at (marker round)
-                    ;; Counted from the marker before: there may be many in a long text.
-                    (let ((start (progn (goto-char marker) (line-beginning-position))))
-                      (if (>= start at)
-                          (cl-incf line (count-lines at start))
-                        (cl-decf line (count-lines start at)))
-                      (setq at start)
-                      (+ line (if (and round (> (marker-position marker) start)) 1 0)))))
-          (dolist (mark held)
-            (let ((new-start (line-at (outrigger-hunk-mark-start mark) nil))
-                  (new-end (line-at (outrigger-hunk-mark-end mark) t)))
-              (push (outrigger-hunk-make (list (outrigger-hunk-mark-number mark))
-                                         (outrigger-hunk-mark-old-start mark)
-                                         (outrigger-hunk-mark-old-end mark)
-                                         new-start new-end)
-                    hunks))))
-        (nreverse hunks)))))
-
-;;; What differs
-
-(defun outrigger-hunks-between (old new hunks)
-  "Return all hunks between the lines OLD and NEW.
-HUNKS are those that have a number, and may hold no difference any
-more.  What differs between them has none."
-  (let ((old-at 0) (new-at 0) found)
-    (dolist (hunk (append (outrigger-hunks--apart hunks)
-                          (list (outrigger-hunk-make nil (length old) (length old)
-                                                     (length new) (length new)))))
-      (when-let ((other (outrigger-hunks--trimmed
-                         old new old-at (outrigger-hunk-old-start hunk)
-                         new-at (outrigger-hunk-new-start hunk))))
-        (push other found))
-      (setq old-at (outrigger-hunk-old-end hunk)
-            new-at (outrigger-hunk-new-end hunk))
-      (unless (outrigger-hunks--equal-p old new hunk)
-        (push hunk found)))
-    (outrigger-hunks--joined (nreverse found))))
-
-(defun outrigger-hunks--apart (hunks)
-  "Return HUNKS, with those as one that share a line of the new text."
-  (let (apart)
-    (dolist (hunk hunks)
-      (if (and apart (< (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end (car apart))))
-          (push (outrigger-hunks--union (pop apart) hunk) apart)
-        (push hunk apart)))
-    (nreverse apart)))
-
-(defun outrigger-hunks--joined (hunks)
-  "Return HUNKS, with those as one that have nothing between them."
-  (let (joined)
-    (dolist (hunk hunks)
-      (if (and joined
-               (= (outrigger-hunk-old-end (car joined)) (outrigger-hunk-old-start hunk))
-               (= (outrigger-hunk-new-end (car joined)) (outrigger-hunk-new-start hunk)))
-          (push (outrigger-hunks--union (pop joined) hunk) joined)
-        (push hunk joined)))
-    (nreverse joined)))
-
-(defun outrigger-hunks--union (one other)
-  "Return one hunk for ONE and OTHER, which follows it, and what is between."
-  (outrigger-hunk-make (append (outrigger-hunk-numbers one) (outrigger-hunk-numbers other))
-                       (outrigger-hunk-old-start one) (outrigger-hunk-old-end other)
-                       (outrigger-hunk-new-start one)
-                       (max (outrigger-hunk-new-end one) (outrigger-hunk-new-end other))))
+(defun outrigger-hunks-over (hunks before after new)
+  "Return HUNKS between BEFORE and NEW as hunks between AFTER and NEW.
+AFTER is BEFORE with the unsaved changes of the person.  These are
+one hunk, together with those that they touch, unless they are what
+the agent proposes there."
+  (if-let ((change (outrigger-hunks--change before after)))
+      (let* ((start (outrigger-hunk-old-start change))
+             (end (outrigger-hunk-old-end change))
+             (shift (- (outrigger-hunk-new-end change) end))
+             (offset 0)
+             above touched below)
+        (dolist (hunk hunks)
+          (cond ((< (outrigger-hunk-old-end hunk) start)
+                 (setq offset (- (outrigger-hunk-new-end hunk) (outrigger-hunk-old-end hunk)))
+                 (push hunk above))
+                ((<= (outrigger-hunk-old-start hunk) end) (push hunk touched))
+                (t (push (outrigger-hunks--shifted hunk shift) below))))
+        (let* ((touched (or (nreverse touched)
+                            (list (outrigger-hunk-make nil start start
+                                                       (+ start offset) (+ start offset)))))
+               (first (car touched))
+               (last (car (last touched)))
+               (from (min start (outrigger-hunk-old-start first)))
+               (to (max end (outrigger-hunk-old-end last)))
+               (joined (outrigger-hunk-make (seq-mapcat #'outrigger-hunk-numbers touched)
+                                            from (+ to shift)
+                                            (+ (outrigger-hunk-new-start first)
+                                               (- from (outrigger-hunk-old-start first)))
+                                            (+ (outrigger-hunk-new-end last)
+                                               (- to (outrigger-hunk-old-end last))))))
+          (append (nreverse above)
+                  (unless (outrigger-hunks--equal-p after new joined) (list joined))
+                  (nreverse below))))
+    hunks))
 
 (defun outrigger-hunks--equal-p (old new hunk)
   "Return non-nil if HUNK is the same lines in OLD and NEW."
   (equal (seq-subseq old (outrigger-hunk-old-start hunk) (outrigger-hunk-old-end hunk))
          (seq-subseq new (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk))))
 
-(defun outrigger-hunks--trimmed (old new old-start old-end new-start new-end)
-  "Return what differs in a part of OLD and NEW as one hunk, or nil.
-The part is from OLD-START to OLD-END, and from NEW-START to NEW-END."
-  (while (and (< old-start old-end) (< new-start new-end)
-              (string= (aref old old-start) (aref new new-start)))
-    (cl-incf old-start)
-    (cl-incf new-start))
-  (while (and (< old-start old-end) (< new-start new-end)
-              (string= (aref old (1- old-end)) (aref new (1- new-end))))
-    (cl-decf old-end)
-    (cl-decf new-end))
-  (unless (and (= old-start old-end) (= new-start new-end))
-    (outrigger-hunk-make nil old-start old-end new-start new-end)))
-
-(defun outrigger-hunks-moved (hunks before after)
-  "Return HUNKS, whose old text is BEFORE, for the old text AFTER.
-AFTER is BEFORE with the unsaved changes of the person.  A hunk
-where they are has no number any more, and is left out."
-  (if-let ((change (outrigger-hunks--trimmed before after 0 (length before) 0 (length after))))
-      (let* ((start (outrigger-hunk-old-start change))
-             (end (outrigger-hunk-old-end change))
-             (shift (- (outrigger-hunk-new-end change) end)))
-        (cl-loop for hunk in hunks
-                 for by = (cond ((<= (outrigger-hunk-old-end hunk) start) 0)
-                                ((>= (outrigger-hunk-old-start hunk) end) shift))
-                 when by
-                 collect (outrigger-hunk-make (outrigger-hunk-numbers hunk)
-                                              (+ by (outrigger-hunk-old-start hunk))
-                                              (+ by (outrigger-hunk-old-end hunk))
-                                              (outrigger-hunk-new-start hunk)
-                                              (outrigger-hunk-new-end hunk))))
-    hunks))
+(defun outrigger-hunks--shifted (hunk by)
+  "Return HUNK with its old lines BY further down."
+  (outrigger-hunk-make (outrigger-hunk-numbers hunk)
+                       (+ by (outrigger-hunk-old-start hunk)) (+ by (outrigger-hunk-old-end hunk))
+                       (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk)))
 
 ;;; As a unified diff
 

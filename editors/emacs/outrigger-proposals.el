@@ -25,7 +25,9 @@
   (let ((known (outrigger-proposals--find companion (plist-get params :id))))
     (if (and known (equal (outrigger-review-session known) (plist-get params :session)))
         ;; The companion was started again; the person may be in the middle of it.
-        (setf (outrigger-review-told known) (plist-get params :proposed))
+        (progn
+          (setf (outrigger-review-told known) (plist-get params :proposed))
+          (run-with-timer 0 nil #'outrigger-proposals--edited known))
       (let ((review (outrigger-review-read companion params)))
         (setq outrigger-proposals (append (remq known outrigger-proposals) (list review)))
         (when known
@@ -37,7 +39,7 @@
   "Put the proposal of COMPANION that PARAMS name away, and answer with its text."
   (when-let ((review (outrigger-proposals--find companion (plist-get params :id))))
     (setq outrigger-proposals (remq review outrigger-proposals))
-    (run-with-timer 0 nil #'outrigger-proposals--closed review)
+    (run-with-timer 0 nil #'outrigger-proposals--closed review (plist-get params :message))
     (let ((text (outrigger-review-text review)))
       (unless (equal text (outrigger-review-told review))
         (list :text text)))))
@@ -81,8 +83,11 @@
                                    (lambda () (outrigger-review-show review t)))))
     (run-hook-with-args 'outrigger-proposal-opened-functions review)))
 
-(defun outrigger-proposals--closed (review)
-  "Put REVIEW away, which is over."
+(defun outrigger-proposals--closed (review &optional message)
+  "Put REVIEW away, which is over.
+MESSAGE says how, to a person who has not decided it here."
+  (when (and message (not (outrigger-review-decided review)))
+    (message "%s" message))
   (outrigger-review-close review)
   (outrigger-reload-expect (outrigger-review-path review))
   (run-hook-with-args 'outrigger-proposal-closed-functions review))
@@ -98,13 +103,21 @@ A daemon starts with a frame that nobody sees."
     (outrigger-review-show (car outrigger-proposals) nil)))
 
 (defun outrigger-proposals--edited (review)
-  "Tell the companion what the person has made of REVIEW."
-  (when (memq review outrigger-proposals)
-    (let ((text (outrigger-review-text review)))
-      (unless (equal text (outrigger-review-told review))
-        (setf (outrigger-review-told review) text)
-        (outrigger-companion-notify (outrigger-review-companion review) :outrigger/proposal/update
-                                    (list :id (outrigger-review-id review) :text text))))))
+  "Tell the companion what the person has made of REVIEW, and ask for its hunks.
+One that does not run is told when it runs again."
+  (let ((companion (outrigger-review-companion review))
+        (text (outrigger-review-text review)))
+    (unless (or (not (memq review outrigger-proposals))
+                (not (outrigger-companion-running-p companion))
+                (and (equal text (outrigger-review-told review))
+                     (equal text (car (outrigger-review-draft review)))))
+      (setf (outrigger-review-told review) text)
+      (outrigger-companion-request
+       companion :outrigger/proposal/update (list :id (outrigger-review-id review) :text text)
+       (lambda (result)
+         ;; If the person has typed on, there will be another answer.
+         (when (equal text (outrigger-review-told review))
+           (outrigger-review-compared review text (plist-get result :hunks))))))))
 
 (add-hook 'outrigger-review-edited-functions #'outrigger-proposals--edited)
 
@@ -159,16 +172,12 @@ A daemon starts with a frame that nobody sees."
 
 (defun outrigger-proposals--decide (review verdict)
   "Send VERDICT on REVIEW; the companion puts it away when it has taken it."
-  (let ((name (outrigger-review-name review)))
-    (outrigger-companion-request
-     (outrigger-review-companion review) :outrigger/proposal/verdict
-     `(:id ,(outrigger-review-id review) ,@verdict)
-     (lambda (result)
-       (message "%s %s%s" name
-                (if (eq (plist-get verdict :accepted) t) "accepted" "rejected")
-                (if (eq (plist-get result :delivered) t)
-                    ""
-                  "; the agent is away and hears it when it is back"))))))
+  (outrigger-companion-request
+   (outrigger-review-companion review) :outrigger/proposal/verdict
+   `(:id ,(outrigger-review-id review) ,@verdict)
+   (lambda (result) (message "%s" (plist-get result :message)))
+   (lambda (_) (setf (outrigger-review-decided review) nil)))
+  (setf (outrigger-review-decided review) t))
 
 (provide 'outrigger-proposals)
 ;;; outrigger-proposals.el ends here

@@ -23,18 +23,22 @@
                (:constructor outrigger-review--make)
                (:copier nil))
   "A proposal as the person sees it.
-BEFORE and AFTER are its texts as they came, HUNKS the companion's
-between them, and TOLD is what the companion takes AFTER to be by
-now, or nil if that is not known.  FIXED says that the agent takes
-AFTER as it is or not at all.  MARK and LINE-END are what AFTER has
-of a byte order mark and of carriage returns that its buffer has
-not.  STAMP is when the file was last written before.  MARKS hold
-the hunks in PROPOSED-BUFFER."
-  companion id path agent session before after hunks told dirty fixed mark (line-end "\n") stamp
-  original-buffer proposed-buffer marks view control windows timer)
+BEFORE and AFTER are its texts as they came, and TOLD is what the
+companion takes AFTER to be by now, or nil if that is not known.
+HUNKS are those of the agent's text, and DRAFT is the newest text
+that the companion has compared and its hunks, (TEXT . HUNKS).
+FIXED says that the agent takes AFTER as it is or not at all.  MARK
+and LINE-END are what AFTER has of a byte order mark and of carriage
+returns that its buffer has not.  STAMP is when the file was last
+written before.  DECIDED says that the person has decided here."
+  companion id path agent session before after hunks draft told dirty fixed mark (line-end "\n")
+  stamp decided original-buffer proposed-buffer view control windows timer)
 
 (defvar outrigger-review-edited-functions nil
   "Functions called with a review whose proposed text the person has changed.")
+
+(defvar outrigger-review-compared-functions nil
+  "Functions called with a review whose hunks are others now.")
 
 (defvar outrigger-review-ending-functions nil
   "Functions called with a review whose buffers are about to go.")
@@ -56,6 +60,8 @@ the hunks in PROPOSED-BUFFER."
                   :dirty (eq (plist-get params :dirty) t)
                   :fixed (eq (plist-get params :editable) :json-false)
                   :stamp (outrigger-review--stamp path))))
+    (outrigger-review-compared review after (or (plist-get params :draftHunks)
+                                                (plist-get params :hunks)))
     ;; Where the two differ in this the person has to see it.
     (when (or (null before) (equal (outrigger-text-mark before) (outrigger-text-mark after)))
       (setf (outrigger-review-mark review) (outrigger-text-mark after)))
@@ -144,25 +150,13 @@ It is read-only if the agent takes no other text."
    review #'outrigger-review-proposed-buffer "proposed"
    (lambda ()
      (setf (outrigger-review-proposed-buffer review) (current-buffer))
-     (insert (outrigger-review--decode review (outrigger-review-after review)))
-     (outrigger-review--mark-hunks review)
-     (when-let ((told (outrigger-review-told review)))
-       (unless (equal told (outrigger-review-after review))
-         (outrigger-review--replace (outrigger-review--decode review told))))
+     (insert (outrigger-review--decode review (or (outrigger-review-told review)
+                                                  (car (outrigger-review-draft review)))))
      (outrigger-review--set-mode review)
      (setq buffer-undo-list nil)
      (add-hook 'after-change-functions #'outrigger-review--edited nil t)
      (outrigger-proposal-mode 1)
      (setq buffer-read-only (outrigger-review-fixed review)))))
-
-(defun outrigger-review--replace (text)
-  "Put TEXT in the place of that of this buffer, and leave markers where they were."
-  (let ((buffer (current-buffer)))
-    (with-temp-buffer
-      (insert text)
-      (let ((source (current-buffer)))
-        (with-current-buffer buffer
-          (replace-buffer-contents source))))))
 
 (defun outrigger-review-buffer (review slot what fill)
   "Return the buffer of REVIEW in SLOT, or make one named after WHAT with FILL."
@@ -201,41 +195,37 @@ start language servers and the like."
             (run-with-timer outrigger-review--rest nil #'outrigger-review-follow review)))))
 
 (defun outrigger-review-follow (review)
-  "Show what the person has made of REVIEW."
+  "Tell the others what the person has made of REVIEW."
   (setf (outrigger-review-timer review) nil)
   (run-hook-with-args 'outrigger-review-edited-functions review))
 
 ;;; Hunks
 
-(defun outrigger-review--mark-hunks (review)
-  "Hold the hunks of REVIEW in this buffer, which has the agent's text."
-  (let ((hunks (outrigger-review-hunks review)))
-    (setf (outrigger-review-marks review)
-          (when (outrigger-hunks-fit-p
-                 hunks (length (outrigger-hunks-lines (outrigger-review--before review)))
-                 (length (outrigger-hunks-lines (outrigger-text-all))))
-            (outrigger-hunks-mark hunks)))))
+(defun outrigger-review-compared (review text hunks)
+  "Take HUNKS of a message for those between the original of REVIEW and TEXT."
+  (setf (outrigger-review-draft review)
+        (cons text (outrigger-hunks-number (outrigger-hunks-read hunks)
+                                           (outrigger-review-hunks review))))
+  (run-hook-with-args 'outrigger-review-compared-functions review))
 
 (defun outrigger-review-difference (review)
   "Return the lines of both texts of REVIEW, and all hunks between them.
-The value is a list (OLD NEW HUNKS)."
-  (let* ((old (with-current-buffer (outrigger-review-original review)
-                (outrigger-hunks-lines (outrigger-text-all))))
-         (proposed (outrigger-review-proposed review))
-         (new (with-current-buffer proposed
-                (outrigger-hunks-lines (outrigger-text-all))))
-         (hunks (with-current-buffer proposed
-                  (outrigger-hunks-marked (outrigger-review-marks review)))))
+The value is a list (OLD NEW HUNKS).  The new text is the one that
+the companion has compared last."
+  (pcase-let* ((`(,text . ,hunks) (outrigger-review-draft review))
+               (old (with-current-buffer (outrigger-review-original review)
+                      (outrigger-hunks-lines (outrigger-text-all))))
+               (new (outrigger-hunks-lines (outrigger-review--decode review text))))
     (list old new
-          (outrigger-hunks-between
-           old new
-           (if (outrigger-review--unsaved review)
-               (outrigger-hunks-moved
-                hunks (outrigger-hunks-lines (outrigger-review--before review)) old)
-             hunks)))))
+          (if (outrigger-review--unsaved review)
+              (outrigger-hunks-over
+               hunks (outrigger-hunks-lines (outrigger-review--before review)) old new)
+            hunks))))
 
 (defun outrigger-review-drop (review hunk)
   "Take HUNK out of REVIEW: put the original lines in its place."
+  (unless (equal (outrigger-review-text review) (car (outrigger-review-draft review)))
+    (user-error "The companion has not yet compared what you have typed; try again"))
   (let ((lines (with-current-buffer (outrigger-review-original review)
                  (outrigger-hunks-lines (outrigger-text-all)))))
     (with-current-buffer (outrigger-review-proposed review)

@@ -5,39 +5,17 @@
 ;;; Commentary:
 
 ;; The state of a companion, and what it says of agents and proposals.  The
-;; words are the same in all plugins and on the page, see editors/README.md.
+;; words for that are its own.
 
 ;;; Code:
 
 (require 'outrigger-workspace)
 
-(defun outrigger-status--agents (status connected)
-  "Return the agents in STATUS; those that are connected, if CONNECTED."
-  (seq-filter (lambda (agent)
-                (or (not connected) (eq (plist-get agent :connected) t)))
-              (plist-get status :agents)))
-
-(defun outrigger-status--agent (agent)
-  "Return AGENT with its version, and whether it is away."
-  (concat (string-trim (format "%s %s" (plist-get agent :name) (or (plist-get agent :version) "")))
-          (unless (eq (plist-get agent :connected) t) " (away)")))
-
-(defun outrigger-status-describe (status)
-  "Return STATUS in one line."
-  (let ((agents (outrigger-status--agents status nil)))
-    (concat (if agents
-                (mapconcat #'outrigger-status--agent agents ", ")
-              "no agent connected")
-            (format "; %d pending; %d held back"
-                    (or (plist-get status :pending) 0)
-                    (or (plist-get status :heldBack) 0))
-            (when (eq (plist-get status :paused) t) "; paused"))))
-
 (defun outrigger-status-of (companion)
   "Return a line about COMPANION."
   (format "%s: %s" (abbreviate-file-name (outrigger-companion-root companion))
           (if (outrigger-companion-running-p companion)
-              (outrigger-status-describe (outrigger-companion-status companion))
+              (or (plist-get (outrigger-companion-status companion) :summary) "running")
             (format "the companion is %s" (outrigger-status-state companion)))))
 
 (defun outrigger-status-state (companion)
@@ -49,7 +27,8 @@
   "Return the text in the mode line for the workspace of this buffer."
   (if-let ((companion (outrigger-workspace-companion default-directory)))
       (let* ((status (outrigger-companion-status companion))
-             (agents (length (outrigger-status--agents status t)))
+             (agents (seq-count (lambda (agent) (eq (plist-get agent :connected) t))
+                                (plist-get status :agents)))
              (pending (or (plist-get status :pending) 0)))
         (concat " Outr"
                 (unless (outrigger-companion-running-p companion) "-")

@@ -1,7 +1,7 @@
 //! An editor after `initialize`: what it has open, what it is shown, what it was told.
 
 use companion::desk::{AgentSession, DraftQuery, DraftSource};
-use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic};
+use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic, words};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use workbench::Decision;
@@ -75,6 +75,7 @@ impl LspClient {
             }
             "workspace/executeCommand" => self.execute(params, after).await,
             method::PROPOSAL_LIST => self.list_proposals().await,
+            method::PROPOSAL_UPDATE => self.compare_draft(params).await,
             method::PROPOSAL_VERDICT => self.decide_as_told(params).await,
             method::STATUS => self.status().await,
             method::PAUSE => self.pause(params).await,
@@ -181,10 +182,9 @@ impl LspClient {
         let mut out = Vec::new();
         match item {
             Item::Snapshot(snapshot) => {
-                let overview = snapshot.overview;
-                self.counts = overview.counts();
-                self.agents = overview.agents;
-                out.append(&mut self.show_exactly(overview.proposals).await);
+                self.counts = snapshot.overview.counts();
+                self.agents.clone_from(&snapshot.overview.agents);
+                out.append(&mut self.show_exactly(*snapshot).await);
             }
             Item::Change(change) => match &change.change {
                 Change::Opened(summary) => {
@@ -193,7 +193,7 @@ impl LspClient {
                 }
                 Change::Closed(id, outcome) => {
                     out.push(log(&format!("proposal {id} was {outcome}")));
-                    out.append(&mut self.close(*id));
+                    out.append(&mut self.close(*id, Some(*outcome)));
                 }
                 Change::Agents(agents) => self.agents.clone_from(agents),
                 Change::Counts(counts) => self.counts = *counts,
@@ -216,7 +216,7 @@ impl LspClient {
                 return out;
             }
             if told.agents != status.agents {
-                out.push(log(&format!("agents: {}", status.agents_in_words())));
+                out.push(log(&format!("agents: {}", words::agents(&self.agents))));
             }
         }
         if self.abilities.plugin {

@@ -1,9 +1,9 @@
 //! Proposals between the front and the editor: shown, listed, decided.
 
 use companion::desk::DraftQuery;
-use front::off_thread;
+use front::{Snapshot, off_thread, words};
 use serde_json::{Value, json};
-use workbench::{Decision, Original, Proposal, ProposalId, Standing};
+use workbench::{Decision, Original, Outcome, Proposal, ProposalId, Standing};
 
 use crate::client::LspClient;
 use crate::message::tell;
@@ -16,14 +16,15 @@ use crate::wire::{self, method};
 use crate::{from_wire, to_wire};
 
 impl LspClient {
-    /// Makes the editor show these proposals and no others.
-    pub(crate) async fn show_exactly(&mut self, pending: Vec<Proposal>) -> Vec<Outgoing> {
+    /// Makes the editor show the proposals of a snapshot and no others.
+    pub(crate) async fn show_exactly(&mut self, snapshot: Snapshot) -> Vec<Outgoing> {
         let mut out = Vec::new();
+        let pending = &snapshot.overview.proposals;
         let is_over = |id: &ProposalId| !pending.iter().any(|proposal| proposal.id == *id);
         for id in self.reviews.shown().into_iter().filter(is_over) {
-            out.append(&mut self.close(id));
+            out.append(&mut self.close(id, snapshot.outcome(id)));
         }
-        for proposal in pending {
+        for proposal in snapshot.overview.proposals {
             out.append(&mut self.present(proposal).await);
         }
         out
@@ -46,17 +47,19 @@ impl LspClient {
             return vec![tell(&format!("{} proposes an edit: {why}", proposal.agent))];
         }
         // The comparison of large texts takes long; it is kept with the texts for all later uses.
-        let texts = proposal.texts.clone();
-        if off_thread(move || texts.review().hunks().len())
-            .await
-            .is_err()
-        {
-            return Vec::new();
-        }
+        let compared = proposal.clone();
         let dirty = self.documents.is_dirty(proposal.path.as_ref());
         let out = if self.abilities.plugin {
-            self.present_natively(&proposal, dirty)
+            let described = off_thread(move || to_wire::proposal(&compared, dirty));
+            let Ok(described) = described.await else {
+                return Vec::new();
+            };
+            self.present_natively(&proposal, &described)
         } else {
+            let hunks = off_thread(move || compared.texts.review().hunks().len());
+            if hunks.await.is_err() {
+                return Vec::new();
+            }
             match Sheet::lay(self.reviews.sheets(), &proposal) {
                 Ok(sheet) => self.present_sheet(&proposal, sheet, dirty),
                 Err(error) => {
@@ -71,15 +74,16 @@ impl LspClient {
         out
     }
 
-    fn present_natively(&mut self, proposal: &Proposal, dirty: bool) -> Vec<Outgoing> {
-        self.reviews.add(proposal.id, Shown::Natively);
-        let described = to_wire::proposal(proposal, dirty);
+    fn present_natively(
+        &mut self,
+        proposal: &Proposal,
+        described: &wire::Proposal,
+    ) -> Vec<Outgoing> {
+        let path = proposal.path.clone();
+        self.reviews.add(proposal.id, Shown::Natively { path });
         let purpose = Purpose::OpenProposal(proposal.id);
-        vec![
-            self.requests
-                .add(method::PROPOSAL_OPEN, &described, purpose)
-                .0,
-        ]
+        let (open, _) = self.requests.add(method::PROPOSAL_OPEN, described, purpose);
+        vec![open]
     }
 
     fn present_sheet(&mut self, proposal: &Proposal, sheet: Sheet, dirty: bool) -> Vec<Outgoing> {
@@ -126,9 +130,12 @@ impl LspClient {
     }
 
     /// A proposal is over: the editor stops showing it.
-    pub(crate) fn close(&mut self, id: ProposalId) -> Vec<Outgoing> {
+    pub(crate) fn close(&mut self, id: ProposalId, outcome: Option<Outcome>) -> Vec<Outgoing> {
         match self.reviews.remove(id) {
-            Some(Shown::Natively) => vec![self.close_natively(id, Purpose::CloseProposal(None))],
+            Some(Shown::Natively { path }) => {
+                let close = to_wire::close(id, &path, outcome);
+                vec![self.close_natively(&close, Purpose::CloseProposal(None))]
+            }
             Some(Shown::AsSheet { question, .. }) => {
                 self.requests.cancel(question).into_iter().collect()
             }
@@ -136,11 +143,8 @@ impl LspClient {
         }
     }
 
-    fn close_natively(&mut self, id: ProposalId, purpose: Purpose) -> Outgoing {
-        let params = json!({ "id": id.get() });
-        self.requests
-            .add(method::PROPOSAL_CLOSE, &params, purpose)
-            .0
+    fn close_natively(&mut self, close: &wire::Close, purpose: Purpose) -> Outgoing {
+        self.requests.add(method::PROPOSAL_CLOSE, close, purpose).0
     }
 
     /// An agent takes a proposal back and wants to know its text.
@@ -153,11 +157,11 @@ impl LspClient {
             }
             return Vec::new();
         }
-        if self.reviews.remove(id).is_none() {
+        let Some(Shown::Natively { path }) = self.reviews.remove(id) else {
             return Vec::new();
-        }
-        let purpose = Purpose::CloseProposal(Some(query.reply));
-        vec![self.close_natively(id, purpose)]
+        };
+        let close = to_wire::close(id, &path, Some(Outcome::Withdrawn));
+        vec![self.close_natively(&close, Purpose::CloseProposal(Some(query.reply)))]
     }
 
     pub(crate) async fn list_proposals(&self) -> Response {
@@ -185,7 +189,17 @@ impl LspClient {
     pub(crate) async fn decide(&self, id: ProposalId, decision: Decision) -> Response {
         let decided = self.front.decide(id, decision).await;
         let decided = decided.map_err(to_wire::error)?;
-        Ok(json!({ "delivered": decided.streaming }))
+        let message = words::decided(&decided);
+        Ok(json!({ "delivered": decided.streaming, "message": message }))
+    }
+
+    /// The person changed the text of a proposal, and the editor wants to know its hunks.
+    pub(crate) async fn compare_draft(&self, params: &Params) -> Response {
+        let update: wire::Update = params.parse()?;
+        let id = ProposalId::new(update.id);
+        let hunks = self.front.compare_draft(id, update.text).await;
+        let hunks = hunks.map_err(to_wire::error)?;
+        Ok(json!({ "hunks": to_wire::hunks(&hunks) }))
     }
 
     pub(crate) async fn update_draft(&self, params: &Params) {

@@ -29,7 +29,10 @@ pub(crate) struct Abilities {
 #[derive(Debug)]
 pub(crate) enum Shown {
     /// As a diff of its own.
-    Natively,
+    Natively {
+        /// The path as the agent sent it.
+        path: String,
+    },
     /// As a document of ours.
     AsSheet {
         sheet: Sheet,
@@ -115,7 +118,7 @@ impl Reviews {
     fn all_sheets(&self) -> impl Iterator<Item = &Sheet> {
         self.shown.values().filter_map(|shown| match shown {
             Shown::AsSheet { sheet, .. } => Some(sheet),
-            Shown::Natively => None,
+            Shown::Natively { .. } => None,
         })
     }
 }

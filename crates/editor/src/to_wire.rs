@@ -1,8 +1,8 @@
 //! What the front says, in the words of the protocol.
 
 use companion::desk::AgentSession;
-use front::{Counts, FrontError};
-use workbench::Proposal;
+use front::{Counts, FrontError, words};
+use workbench::{Hunk, Outcome, Proposal, ProposalId};
 
 use crate::rpc::{self, ResponseError};
 use crate::{uri, wire};
@@ -10,7 +10,7 @@ use crate::{uri, wire};
 /// A proposal as plugins see it. It may have to compare the texts, which takes a while for large
 /// ones.
 pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
-    let hunks = proposal.texts.review().hunks().iter();
+    let draft = proposal.draft.as_deref();
     wire::Proposal {
         id: proposal.id.get(),
         path: proposal.path.clone(),
@@ -19,24 +19,40 @@ pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         session: proposal.session.to_string(),
         original: proposal.texts.original.text().map(str::to_owned),
         proposed: proposal.current().to_owned(),
-        hunks: hunks.map(::wire::Hunk::from).collect(),
+        hunks: hunks(proposal.texts.review().hunks()),
+        draft_hunks: draft.map(|draft| hunks(&front::hunks(proposal, draft))),
         dirty,
         editable: proposal.capabilities.takes_edited_text,
     }
 }
 
+pub(crate) fn hunks(hunks: &[Hunk]) -> Vec<::wire::Hunk> {
+    hunks.iter().map(::wire::Hunk::from).collect()
+}
+
+/// That the proposal for the file at `path` is over.
+pub(crate) fn close(id: ProposalId, path: &str, outcome: Option<Outcome>) -> wire::Close {
+    wire::Close {
+        id: id.get(),
+        outcome: outcome.map(Outcome::as_str),
+        message: words::closed(path, outcome),
+    }
+}
+
 /// Who is connected and what is pending.
 pub(crate) fn status(agents: &[AgentSession], counts: Counts) -> wire::Status {
-    let agents = agents.iter().map(|session| wire::ConnectedAgent {
+    let connected = agents.iter().map(|session| wire::ConnectedAgent {
         name: session.agent.to_string(),
         version: session.client.version.clone(),
         connected: session.streaming,
     });
     wire::Status {
-        agents: agents.collect(),
+        agents: connected.collect(),
         pending: counts.pending,
         held_back: counts.held_back.total(),
         paused: counts.paused,
+        summary: words::summary(agents, counts),
+        short: words::short(agents, counts),
     }
 }
 

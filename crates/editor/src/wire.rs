@@ -279,7 +279,11 @@ pub(crate) struct Proposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) original: Option<String>,
     pub(crate) proposed: String,
+    /// Those of the agent's text.
     pub(crate) hunks: Vec<::wire::Hunk>,
+    /// Those of `proposed`, if the person has made something else of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) draft_hunks: Option<Vec<::wire::Hunk>>,
     /// Whether the document is open and has changes that were not saved.
     pub(crate) dirty: bool,
     /// Whether another text, or some of the hunks, can be accepted.
@@ -294,6 +298,9 @@ pub(crate) struct Status {
     pub(crate) pending: usize,
     pub(crate) held_back: usize,
     pub(crate) paused: bool,
+    /// The same for people, in one line and in a few words.
+    pub(crate) summary: String,
+    pub(crate) short: String,
 }
 
 /// An agent, and whether it listens at this moment.
@@ -304,18 +311,15 @@ pub(crate) struct ConnectedAgent {
     pub(crate) connected: bool,
 }
 
-impl Status {
-    /// The agents as the editor's log names them.
-    pub(crate) fn agents_in_words(&self) -> String {
-        if self.agents.is_empty() {
-            return "none".into();
-        }
-        let agents = self.agents.iter().map(|agent| {
-            let presence = if agent.connected { "connected" } else { "away" };
-            format!("{} {} ({presence})", agent.name, agent.version)
-        });
-        agents.collect::<Vec<_>>().join(", ")
-    }
+/// That a proposal is over.
+#[derive(Debug, Serialize)]
+pub(crate) struct Close {
+    pub(crate) id: u64,
+    /// How, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<&'static str>,
+    /// The same for people.
+    pub(crate) message: String,
 }
 
 /// The buttons under a proposal in an editor without a plugin.

@@ -23,6 +23,7 @@ mod reader;
 mod review;
 mod service;
 mod snapshot;
+pub mod words;
 
 pub use change::{Change, Counts, ProposalSummary, Topic};
 pub use error::FrontError;

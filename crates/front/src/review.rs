@@ -38,6 +38,17 @@ impl Front {
         Ok(drafted.await??)
     }
 
+    /// The same, and says where the text differs from the original, so that all agree on hunks.
+    pub async fn compare_draft(
+        &self,
+        id: ProposalId,
+        text: String,
+    ) -> Result<Vec<Hunk>, FrontError> {
+        let proposal = self.proposal(id).await?;
+        self.set_draft(id, text.clone()).await?;
+        off_thread(move || hunks(&proposal, &text)).await
+    }
+
     /// From now on `source` has a newer text of the proposal than the last draft.
     pub async fn set_draft_source(
         &self,

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use companion::desk::{AgentSession, LogEntry, State};
-use workbench::{Context, HeldBack, Proposal, Reason};
+use companion::desk::{AgentSession, LogEntry, LogEvent, State};
+use workbench::{Context, HeldBack, Outcome, Proposal, ProposalId, Reason};
 
 use crate::change::Counts;
 
@@ -62,6 +62,16 @@ pub struct HeldBackFile {
     pub path: PathBuf,
     /// The rule that holds it back.
     pub reason: Reason,
+}
+
+impl Snapshot {
+    /// How a proposal ended, as far as the log still knows.
+    pub fn outcome(&self, id: ProposalId) -> Option<Outcome> {
+        self.log.iter().rev().find_map(|entry| match &entry.what {
+            LogEvent::Ended(proposal, outcome) if proposal.proposal == id => Some(*outcome),
+            _ => None,
+        })
+    }
 }
 
 impl Overview {

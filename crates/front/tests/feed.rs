@@ -124,7 +124,7 @@ async fn next_of<T>(reader: &mut Reader, find: impl Fn(Change) -> Option<T>) -> 
 #[tokio::test]
 async fn a_reader_gets_a_snapshot_and_then_each_change() {
     let companion = ScriptedCompanion::start();
-    companion.propose("/w/a.txt", "ONE\ntwo\nthree\n").await;
+    let (opened_before, _) = companion.propose("/w/a.txt", "ONE\ntwo\nthree\n").await;
     let mut reader = companion.front.read(EVERYTHING, None);
     let first = snapshot(&mut reader).await;
     assert_eq!(first.overview.proposals.len(), 1);
@@ -148,6 +148,10 @@ async fn a_reader_gets_a_snapshot_and_then_each_change() {
     companion.front.decide(id, Decision::Reject).await.unwrap();
     let closed = |change| (change == Change::Closed(id, Outcome::Rejected)).then_some(());
     next_of(&mut reader, closed).await;
+    // Somebody who was not there finds it in the log.
+    let late = companion.front.snapshot().await.unwrap();
+    assert_eq!(late.outcome(id), Some(Outcome::Rejected));
+    assert_eq!(late.outcome(opened_before), None, "it is pending");
 
     let path = companion.empty_file("shown.txt");
     let seen = companion.front.focus_file(path.clone(), None, None);

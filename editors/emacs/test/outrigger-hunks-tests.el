@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; The hunks are the companion's, and stay so while the person edits.
+;; The hunks are the companion's, also while the person edits.
 
 ;;; Code:
 
@@ -105,11 +105,57 @@
       (outrigger-diff-drop-hunk))
     (should (equal (outrigger-review-text review) "1\n2\n3\n"))))
 
-(ert-deftest outrigger-hunks-tests-hunks-of-another-text-are-not-used ()
+(ert-deftest outrigger-hunks-tests-a-draft-has-hunks-of-its-own ()
   "After a restart the proposed text may be the person's, and the hunks the agent's."
-  (outrigger-hunks-tests--reviewing "1\n2\n3\n" "1\nTWO\nand more\n3\n" '((1 2 1 2))
-    (should (equal (outrigger-hunks-tests--view review)
-                   "@@ -1,3 +1,4 @@ your edit\n 1\n-2\n+TWO\n+and more\n 3\n"))))
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose
+                   companion "1\n2\n3\n4\n" "1\nTWO\nand more\n3\n4\n"
+                   :hunks (outrigger-tests--hunks '(1 2 1 2) '(3 4 3 4))
+                   :draftHunks (outrigger-tests--hunks '(1 2 1 3)))))
+      (should (equal (outrigger-hunks-tests--view review)
+                     "@@ -1,4 +1,5 @@ hunk 1 of 2\n 1\n-2\n+TWO\n+and more\n 3\n 4\n")))))
+
+(ert-deftest outrigger-hunks-tests-unsaved-changes-and-hunks ()
+  "The unsaved changes join the hunks that they touch, and move those below."
+  (pcase-dolist (`(,unsaved . ,hunks)
+                 '(;; Above, in the first, between, from the first to the second, below.
+                   ("x\n1\n2\n3\n4\n5\n6\n7\n" (nil 0 1 0 0) ((1) 3 4 2 3) ((2) 6 7 5 7))
+                   ("1\n2\nx\ny\n4\n5\n6\n7\n" ((1) 2 4 2 3) ((2) 6 7 5 7))
+                   ("1\n2\n3\n4\nx\n6\n7\n" ((1) 2 3 2 3) ((2) 4 6 4 7))
+                   ("1\n2\n7\n" ((1 2) 2 2 2 7))
+                   ("1\n2\n3\n4\n5\n6\n7\nx\n" ((1) 2 3 2 3) ((2) 5 6 5 7) (nil 7 8 8 8))
+                   ("1\n2\n3\n4\n5\n6\n7\n" ((1) 2 3 2 3) ((2) 5 6 5 7))
+                   ;; What the agent proposes too.
+                   ("1\n2\nTHREE\n4\n5\n6\n7\n" ((2) 5 6 5 7))))
+    (should (equal (cons unsaved
+                         (mapcar (lambda (hunk)
+                                   (list (outrigger-hunk-numbers hunk)
+                                         (outrigger-hunk-old-start hunk) (outrigger-hunk-old-end hunk)
+                                         (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk)))
+                                 (outrigger-hunks-over
+                                  ;; Line 3 is another one, and line 6 is two.
+                                  (list (outrigger-hunk-make '(1) 2 3 2 3)
+                                        (outrigger-hunk-make '(2) 5 6 5 7))
+                                  (outrigger-hunks-lines "1\n2\n3\n4\n5\n6\n7\n")
+                                  (outrigger-hunks-lines unsaved)
+                                  (outrigger-hunks-lines "1\n2\nTHREE\n4\n5\nSIX\nmore\n7\n"))))
+                   (cons unsaved hunks)))))
+
+(ert-deftest outrigger-hunks-tests-a-diff-that-is-behind-is-not-acted-on ()
+  "Its lines are not those of the text any more."
+  (outrigger-hunks-tests--reviewing "1\n2\n3\n" "1\nTWO\n3\n" '((1 2 1 2))
+    (cl-letf (((symbol-function 'outrigger-companion-running-p) #'ignore))
+      (outrigger-hunks-tests--edit review "1" "new\n")
+      (with-current-buffer (outrigger-review-view review)
+        (should-error (outrigger-diff-drop-hunk) :type 'user-error))
+      (should (equal (outrigger-review-text review) "new\n1\nTWO\n3\n")))
+    ;; The companion is back.
+    (outrigger-review-follow review)
+    (with-current-buffer (outrigger-review-view review)
+      (goto-char (point-min))
+      (diff-hunk-next 2)
+      (outrigger-diff-drop-hunk))
+    (should (equal (outrigger-review-text review) "new\n1\n2\n3\n"))))
 
 (ert-deftest outrigger-hunks-tests-edit-goes-to-the-line ()
   (outrigger-hunks-tests--reviewing "1\n2\n3\n4\n5\n6\n" "1\n2\n3\n4\nFIVE\n6\n" '((4 5 4 5))

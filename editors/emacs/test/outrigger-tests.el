@@ -68,9 +68,11 @@
                     (push (cons method (outrigger-tests--on-the-wire params))
                           outrigger-tests--said)))
                  ((symbol-function 'outrigger-companion-request)
-                  (lambda (_companion method params &optional _answer _failed)
+                  (lambda (_companion method params &optional answer _failed)
                     (push (cons method (outrigger-tests--on-the-wire params))
-                          outrigger-tests--said))))
+                          outrigger-tests--said)
+                    (when (eq method :outrigger/proposal/update)
+                      (funcall answer (outrigger-tests--compared companion params))))))
          (outrigger-mode 1)
          ,@body))))
 
@@ -346,7 +348,8 @@ MORE parameters go before the usual ones."
                          `(,@more :id ,(1+ (length outrigger-proposals))
                            :path ,(expand-file-name "a.txt" (outrigger-companion-root companion))
                            :agent "Agent" :session "s" :original ,before :proposed ,after
-                           :hunks [] :dirty :json-false))
+                           :hunks ,(outrigger-tests--compare (or before "") after)
+                           :dirty :json-false))
   (let ((review (car (last outrigger-proposals))))
     (outrigger-proposals--opened review)
     review))
@@ -405,6 +408,48 @@ MORE parameters go before the usual ones."
                     collect (list :number number
                                   :originalStart old-start :originalEnd old-end
                                   :proposedStart new-start :proposedEnd new-end))))
+
+(defun outrigger-tests--compared (companion params)
+  "Return what COMPANION answers to an update with PARAMS."
+  (let ((review (outrigger-proposals--find companion (plist-get params :id))))
+    (list :hunks (outrigger-tests--compare (or (outrigger-review-before review) "")
+                                           (plist-get params :text)))))
+
+(defun outrigger-tests--compare (before after)
+  "Return the hunks between BEFORE and AFTER as in a message.
+Carriage returns are no difference."
+  (let* ((old (outrigger-hunks-lines (string-replace "\r\n" "\n" before)))
+         (new (outrigger-hunks-lines (string-replace "\r\n" "\n" after)))
+         (common (make-hash-table :test #'equal))
+         (i (length old)) (j (length new))
+         start hunks)
+    (cl-flet ((common (i j) (gethash (cons i j) common 0)))
+      ;; How many lines from I and J on are in both.
+      (cl-loop for i from (1- i) downto 0
+               do (cl-loop for j from (1- j) downto 0
+                           do (puthash (cons i j)
+                                       (if (equal (aref old i) (aref new j))
+                                           (1+ (common (1+ i) (1+ j)))
+                                         (max (common (1+ i) j) (common i (1+ j))))
+                                       common)))
+      (setq i 0 j 0)
+      (while (or (< i (length old)) (< j (length new)))
+        (cond ((and (< i (length old)) (< j (length new)) (equal (aref old i) (aref new j)))
+               (when start
+                 (push (list (car start) i (cdr start) j) hunks)
+                 (setq start nil))
+               (cl-incf i)
+               (cl-incf j))
+              (t
+               (unless start
+                 (setq start (cons i j)))
+               (if (and (< j (length new))
+                        (or (= i (length old)) (>= (common i (1+ j)) (common (1+ i) j))))
+                   (cl-incf j)
+                 (cl-incf i)))))
+      (when start
+        (push (list (car start) i (cdr start) j) hunks)))
+    (apply #'outrigger-tests--hunks (nreverse hunks))))
 
 (ert-deftest outrigger-tests-hunks-can-be-dropped ()
   (let ((lines (lambda (first last)
@@ -492,6 +537,23 @@ MORE parameters go before the usual ones."
             (should-not (outrigger-companion-handle companion 'outrigger/proposal/close '(:id 1)))
             (should-error (outrigger-accept) :type 'user-error))
         (setq outrigger-proposal-closed-functions nil)))))
+
+(ert-deftest outrigger-tests-how-it-ended-is-told ()
+  "To a person who has not decided it here."
+  (dolist (decided '(nil t))
+    (outrigger-tests--listening
+      (let ((review (outrigger-tests--propose companion "one\n" "two\n"))
+            closed)
+        (when decided
+          (outrigger-proposals--reject review))
+        (ert-with-message-capture told
+          (outrigger-companion-handle companion 'outrigger/proposal/close
+                                      '(:id 1 :outcome "withdrawn"
+                                        :message "a.txt: taken back by its agent"))
+          (let ((outrigger-proposal-closed-functions (list (lambda (_) (setq closed t)))))
+            (outrigger-tests--wait "the end" (lambda () closed)))
+          (should (eq (string-search "a.txt: taken back by its agent" told)
+                      (if decided nil 0))))))))
 
 (ert-deftest outrigger-tests-edits-outlive-the-companion ()
   (outrigger-tests--listening

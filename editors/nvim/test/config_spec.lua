@@ -1,5 +1,4 @@
 local config = require("outrigger.config")
-local status = require("outrigger.status")
 
 --- What was said while `body` ran.
 local function said(body)
@@ -35,22 +34,6 @@ it("what is wrong is said once, and the default is taken", function()
   end)
   config.set({})
   same(#heard, 3, vim.inspect(heard))
-end)
-
-it("the status line says what matters in a few words", function()
-  same(status.line(), "")
-  local agent = { name = "Some Agent", version = "1", connected = true }
-  local cases = {
-    { { agents = {}, pending = 0, heldBack = 0, paused = false }, "no agent" },
-    { { agents = { agent }, pending = 0, heldBack = 0, paused = false }, "1 agent" },
-    { { agents = { agent, agent }, pending = 1, heldBack = 0, paused = true }, "2 agents, 1 pending, paused" },
-    { { agents = { { connected = false } }, pending = 2, heldBack = 0, paused = false }, "no agent, 2 pending" },
-  }
-  for _, case in ipairs(cases) do
-    status.set(case[1])
-    same(status.line(), case[2])
-  end
-  status.set(nil)
 end)
 
 it("the command completes what can follow", function()

@@ -5,12 +5,13 @@ import autoload './outrigger/diagnostics.vim'
 import autoload './outrigger/proposals.vim'
 import autoload './outrigger/status.vim'
 
-# A few characters for 'statusline'; empty where nothing runs.
+# A few words for 'statusline'; empty where nothing runs.
 export def Statusline(): string
   return status.Line()
 enddef
 
-# What the companion said last: `agents`, `pending`, `heldBack`, `paused`; empty without one.
+# What the companion said last: `agents`, `pending`, `heldBack`, `paused`, and in words `summary` and
+# `short`; empty without one.
 export def Status(): dict<any>
   return status.Get()->deepcopy()
 enddef

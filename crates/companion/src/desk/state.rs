@@ -70,10 +70,14 @@ pub struct Status {
 }
 
 /// A decision was made and its verdict is on its way to the agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatched {
     /// Which agent it goes to.
     pub agent: Agent,
+    /// The path as the agent sent it.
+    pub path: String,
+    /// What it says.
+    pub outcome: Outcome,
     /// Whether the agent has a stream open to receive it right now.
     pub streaming: bool,
 }
@@ -261,6 +265,8 @@ impl State {
         let outcome = verdict.outcome();
         let mut dispatched = Dispatched {
             agent: proposal.agent,
+            path: proposal.path.clone(),
+            outcome,
             streaming: false,
         };
         if let Some(asker) = self.direct_waiters.remove(&id) {

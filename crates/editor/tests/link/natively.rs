@@ -36,8 +36,8 @@ async fn shown_and_accepted() {
     ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
     → #1 {"opened":true}
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
-    ← #2 {"delivered":true}
-    ← outrigger/proposal/close #2 {"id":1}
+    ← #2 {"delivered":true,"message":"a.txt: accepted"}
+    ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: accepted","outcome":"accepted"}
     → #2 {}
     "#);
     let on_disk = std::fs::read_to_string(companion.path("a.txt")).unwrap();
@@ -80,7 +80,9 @@ async fn every_verdict_reaches_the_agent() {
             params["id"] = json!(1);
             if request {
                 let answer = editor.request("outrigger/proposal/verdict", params).await;
-                assert_eq!(answer, json!({ "delivered": true }), "{verdict}");
+                assert_eq!(answer["delivered"], true, "{verdict}");
+                let said = format!("a.txt: {}", heard.0.to_lowercase());
+                assert_eq!(answer["message"], said, "{verdict}");
             } else {
                 editor.notify("outrigger/proposal/verdict", params).await;
             }
@@ -191,7 +193,7 @@ async fn decided_elsewhere() {
     insta::assert_snapshot!(editor.transcript(), @r#"
     ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
     → #1 {"opened":true}
-    ← outrigger/proposal/close #2 {"id":1}
+    ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: rejected","outcome":"rejected"}
     → #2 {"text":"too late"}
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
     ← #2 {"code":-32803,"message":"proposal 1 is not open: it was decided, withdrawn or replaced; list the open ones"}
@@ -215,7 +217,7 @@ async fn taken_back_with_the_text_that_the_editor_has() {
     insta::assert_snapshot!(editor.transcript(), @r#"
     ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
     → #1 {"opened":true}
-    ← outrigger/proposal/close #2 {"id":1}
+    ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
     → #2 {"text":"typed\n"}
     "#);
 }
@@ -237,7 +239,7 @@ async fn taken_back_from_an_editor_that_does_not_answer() {
     ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
     → #1 {"opened":true}
     → outrigger/proposal/update {"id":1,"text":"half typed"}
-    ← outrigger/proposal/close #2 {"id":1}
+    ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
     → #2 {"text":"too late"}
     "#);
 }
@@ -251,7 +253,8 @@ async fn a_second_proposal_for_the_same_file_takes_the_place_of_the_first() {
     agent.propose(&companion.path("a.txt"), "second\n").await;
     let (first, second) = (editor.hear().await, editor.hear().await);
     assert_eq!(first["method"], "outrigger/proposal/close");
-    assert_eq!(first["params"], json!({ "id": 1 }));
+    let over = json!({ "id": 1, "outcome": "replaced", "message": "a.txt: replaced by its agent" });
+    assert_eq!(first["params"], over);
     assert_eq!(second["method"], "outrigger/proposal/open");
     assert_eq!(second["params"]["id"], 2);
     assert_eq!(second["params"]["proposed"], "second\n");
@@ -266,6 +269,8 @@ async fn an_agent_that_leaves_takes_its_proposals_along() {
     agent.leave().await;
     let close = editor.hear().await;
     assert_eq!(close["method"], "outrigger/proposal/close");
+    let over = json!({ "id": 1, "outcome": "orphaned", "message": "a.txt: left by its agent" });
+    assert_eq!(close["params"], over);
     editor
         .status_with(|status| status["agents"] == json!([]))
         .await;
@@ -288,7 +293,7 @@ async fn what_waits_is_shown_to_an_editor_that_comes_later() {
     → outrigger/proposal/list #2 null
     ← #2 {"proposals":[{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt"},{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}]}
     "#);
-    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":2}"#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI 1.0.0; 2 pending; 0 held back"}"#);
 }
 
 #[tokio::test]
@@ -326,6 +331,87 @@ async fn an_editor_that_slept_through_it_closes_what_is_over() {
     let close = editor.hear_past_answers().await;
     assert_eq!(close["method"], "outrigger/proposal/close", "{close}");
     assert_eq!(close["params"]["id"], 1);
+    let message = close["params"]["message"].as_str().unwrap();
+    assert!(message.starts_with("a.txt: "), "{message}");
+}
+
+/// The numbers of hunks, and their lines: of the original, then of the other text.
+fn lines(hunks: &Value) -> Vec<[u64; 5]> {
+    let names = [
+        "number",
+        "originalStart",
+        "originalEnd",
+        "proposedStart",
+        "proposedEnd",
+    ];
+    let hunks = hunks.as_array().unwrap().iter();
+    hunks
+        .map(|hunk| names.map(|name| hunk[name].as_u64().unwrap()))
+        .collect()
+}
+
+#[tokio::test]
+async fn the_hunks_of_a_draft_are_told() {
+    let companion = EditorCompanion::start();
+    let (mut editor, mut agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    assert_eq!(asked["params"].get("draftHunks"), None, "nobody has edited");
+    let of_the_agent = vec![[1, 0, 1, 0, 1], [2, 4, 5, 4, 5]];
+    for (text, hunks) in [
+        // The person drops the second hunk, and adds a line.
+        (
+            "ONE\ntwo\nnew\nthree\nfour\nfive\n",
+            vec![[1, 0, 1, 0, 1], [2, 2, 2, 2, 3]],
+        ),
+        ("one\ntwo\nthree\nfour\nFIVE\n", vec![[1, 4, 5, 4, 5]]),
+        (ORIGINAL, vec![]),
+        (PROPOSED, of_the_agent.clone()),
+        ("", vec![[1, 0, 5, 0, 0]]),
+    ] {
+        let update = json!({ "id": 1, "text": text });
+        let answer = editor.request("outrigger/proposal/update", update).await;
+        assert_eq!(lines(&answer["hunks"]), hunks, "{text:?}");
+        // It counts as an update like any other.
+        let list = editor.request("outrigger/proposal/list", json!({})).await;
+        let listed = &list["proposals"][0];
+        assert_eq!(listed["proposed"], text);
+        if text == PROPOSED {
+            assert_eq!(listed.get("draftHunks"), None, "it is the agent's again");
+        } else {
+            assert_eq!(lines(&listed["draftHunks"]), hunks, "{text:?}");
+        }
+        assert_eq!(lines(&listed["hunks"]), of_the_agent, "{text:?}");
+    }
+    // Another editor that comes now shows the draft.
+    let draft = json!({ "id": 1, "text": "one\ntwo\nthree\nfour\nFIVE\n" });
+    editor.request("outrigger/proposal/update", draft).await;
+    let mut other = Editor::with_plugin(&companion).await;
+    let shown = other.hear().await;
+    assert_eq!(shown["params"]["proposed"], "one\ntwo\nthree\nfour\nFIVE\n");
+    assert_eq!(lines(&shown["params"]["draftHunks"]), [[1, 4, 5, 4, 5]]);
+    let path = companion.path("a.txt");
+    let (text, ()) = tokio::join!(agent.withdraw(&path), async {
+        let close = other.hear().await;
+        other.reply(&close, json!({})).await;
+    });
+    assert_eq!(text, "one\ntwo\nthree\nfour\nFIVE\n");
+}
+
+#[tokio::test]
+async fn updates_that_cannot_be() {
+    let companion = EditorCompanion::start();
+    let (mut editor, _agent, asked) = shown(&companion).await;
+    editor.reply(&asked, json!({ "opened": true })).await;
+    editor.transcript();
+    for params in [json!({ "id": 7, "text": "x" }), json!({ "id": 1 })] {
+        editor.request("outrigger/proposal/update", params).await;
+    }
+    insta::assert_snapshot!(editor.transcript(), @r#"
+    → outrigger/proposal/update #2 {"id":7,"text":"x"}
+    ← #2 {"code":-32803,"message":"proposal 7 is not open: it was decided, withdrawn or replaced; list the open ones"}
+    → outrigger/proposal/update #3 {"id":1}
+    ← #3 {"code":-32602,"message":"wrong parameters: missing field `text` at line 1 column 8"}
+    "#);
 }
 
 #[tokio::test]

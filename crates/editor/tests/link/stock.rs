@@ -203,7 +203,7 @@ async fn sublime() {
     → textDocument/codeAction #6 {"context":{"diagnostics":[]},"range":{"end":{"character":0,"line":2},"start":{"character":0,"line":2}},"textDocument":{"uri":"file:///state/reviews/1/a.txt"}}
     ← #6 [{"command":{"arguments":[1],"command":"outrigger.accept","title":"Accept all"},"kind":"quickfix","title":"Accept all"},{"command":{"arguments":[1],"command":"outrigger.reject","title":"Reject"},"kind":"quickfix","title":"Reject"}]
     → workspace/executeCommand #7 {"arguments":[1],"command":"outrigger.reject"}
-    ← #7 {"delivered":true}
+    ← #7 {"delivered":true,"message":"a.txt: rejected"}
     "#);
 }
 
@@ -374,7 +374,7 @@ async fn kate() {
     → textDocument/codeAction #3 {"context":{"diagnostics":[]},"range":{"end":{"character":0,"line":0},"start":{"character":0,"line":0}},"textDocument":{"uri":"file:///state/reviews/1/a.txt"}}
     ← #3 [{"command":{"arguments":[1],"command":"outrigger.accept","title":"Accept all"},"kind":"quickfix","title":"Accept all"},{"command":{"arguments":[1],"command":"outrigger.reject","title":"Reject"},"kind":"quickfix","title":"Reject"},{"command":{"arguments":[1,0],"command":"outrigger.dropHunk","title":"Drop this hunk"},"kind":"quickfix","title":"Drop this hunk"}]
     → workspace/executeCommand #4 {"arguments":[1],"command":"outrigger.accept"}
-    ← #4 {"delivered":true}
+    ← #4 {"delivered":true,"message":"a.txt: accepted"}
     ← $/cancelRequest {"id":2}
     "#);
 }

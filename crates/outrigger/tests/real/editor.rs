@@ -84,7 +84,7 @@ fn context_of_an_unsaved_buffer(
     editor.decide(&proposal, json!({ "accepted": true }));
     house.wait_for_file(terminal, "new.txt", text);
     house.wait_until_done(terminal, &mark);
-    closed(editor, &proposal);
+    put_away(editor, &proposal, "accepted");
 }
 
 fn accept_edited(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Terminal) {
@@ -94,7 +94,7 @@ fn accept_edited(house: &Household, editor: &mut ScriptedEditor, terminal: &mut 
     editor.decide(&proposal, json!({ "accepted": true, "text": mine }));
     house.wait_for_file(terminal, "edited.txt", mine);
     house.wait_until_done(terminal, &mark);
-    closed(editor, &proposal);
+    put_away(editor, &proposal, "accepted");
 }
 
 fn accept_some_hunks(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Terminal) {
@@ -103,7 +103,7 @@ fn accept_some_hunks(house: &Household, editor: &mut ScriptedEditor, terminal: &
     assert_eq!(proposal["hunks"].as_array().map(Vec::len), Some(2));
     editor.decide(&proposal, json!({ "accepted": true, "hunks": [2] }));
     story::second_change_is_made(house, terminal, &mark);
-    closed(editor, &proposal);
+    put_away(editor, &proposal, "accepted");
 }
 
 fn answer_in_the_terminal(
@@ -116,8 +116,7 @@ fn answer_in_the_terminal(
     let mark = story::change_for_the_terminal(house, terminal);
     let proposal = editor.show_proposal();
     story::yes_in_the_terminal(terminal);
-    let close = editor.hear("outrigger/proposal/close");
-    assert_eq!(close["params"], json!({ "id": proposal["id"] }));
+    let close = closed(editor, &proposal, "withdrawn");
     editor.reply(&close, json!({ "text": typed }));
     story::terminal_has_decided(house, terminal, agent, &mark, typed);
     house.wait_for_no_proposals();
@@ -128,13 +127,20 @@ fn reject(house: &Household, editor: &mut ScriptedEditor, terminal: &mut Termina
     let proposal = editor.show_proposal();
     editor.decide(&proposal, json!({ "accepted": false }));
     story::nothing_is_changed(house, terminal);
-    closed(editor, &proposal);
+    put_away(editor, &proposal, "rejected");
 }
 
-/// The editor is told to put the proposal away.
-fn closed(editor: &mut ScriptedEditor, proposal: &Value) {
+/// The editor is told to put the proposal away, and how it ended.
+fn closed(editor: &mut ScriptedEditor, proposal: &Value, outcome: &str) -> Value {
     let close = editor.hear("outrigger/proposal/close");
-    assert_eq!(close["params"], json!({ "id": proposal["id"] }));
+    assert_eq!(close["params"]["id"], proposal["id"]);
+    assert_eq!(close["params"]["outcome"], outcome, "{close}");
+    close
+}
+
+/// The same for an editor that has nothing to say about it.
+fn put_away(editor: &mut ScriptedEditor, proposal: &Value, outcome: &str) {
+    let close = closed(editor, proposal, outcome);
     editor.reply(&close, json!({}));
 }
 

@@ -29,7 +29,7 @@ fn decide_in_vim(agent: Agent) {
     let mut vim = start(&house, &["hello.txt"]);
     let mut terminal = house.start_connected(agent);
     vim.wait_until("the agent in the status line", |screen| {
-        screen.contains("[outrigger: 1]")
+        screen.contains("[outrigger: 1 agent]")
     });
     selection_outlives_the_step_into_a_terminal(&house, &mut vim, &mut terminal);
     accept_while_the_person_is_in_a_terminal(&house, &mut vim, &mut terminal);
@@ -106,7 +106,7 @@ fn accept_edited_with_odd_bytes(house: &Household, vim: &mut Terminal, terminal:
     vim.type_keys("ccother words\x1b:w\r");
     story::odd_bytes_are_edited(house, terminal, &mark);
     vim.wait_until("the file, loaded again", |screen| {
-        screen.contains("odd.txt [outrigger: 1]") && screen.contains("other words")
+        screen.contains("odd.txt [outrigger: 1 agent]") && screen.contains("other words")
     });
 }
 
@@ -268,14 +268,16 @@ fn a_pause_outlives_the_companion_in_vim() {
     };
     let mut vim = start(&house, &[]);
     vim.type_keys(":Outrigger pause\r");
-    vim.wait_until("the pause", |screen| screen.contains("[outrigger: paused]"));
+    vim.wait_until("the pause", |screen| {
+        screen.contains("[outrigger: no agent, paused]")
+    });
     story::another_companion(&house, &vim);
     vim.wait_until("the pause in the next one", |screen| {
-        screen.contains("[outrigger: paused]")
+        screen.contains("[outrigger: no agent, paused]")
     });
     vim.type_keys(":Outrigger resume\r");
     vim.wait_until("the end of the pause", |screen| {
-        screen.contains("[outrigger: 0]")
+        screen.contains("[outrigger: no agent]")
     });
 }
 
@@ -354,7 +356,7 @@ fn start(house: &Household, arguments: &[&str]) -> Terminal {
     let command = [&["vim", "-N"], arguments].concat();
     let vim = Terminal::edit(&command, &house.workspace(), &environment);
     vim.wait_until("the companion in the status line", |screen| {
-        screen.contains("[outrigger: 0]")
+        screen.contains("[outrigger: no agent]")
     });
     vim
 }

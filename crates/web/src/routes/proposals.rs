@@ -25,18 +25,14 @@ pub(super) async fn detail(
     Ok(Json(detail.await?))
 }
 
-/// Takes the text that the person has edited in a page. The hunks are computed here, so that all
-/// front ends agree on them.
+/// Takes the text that the person has edited in a page.
 pub(super) async fn draft(
     State(server): ServerState,
     Path(id): Path<String>,
     JsonBody(draft): JsonBody<wire::Draft>,
 ) -> ApiResult<wire::Drafted> {
     let id = from_wire::proposal_id(&id)?;
-    let front = &server.api.front;
-    let proposal = front.proposal(id).await?;
-    front.set_draft(id, draft.content.clone()).await?;
-    let hunks = off_thread(move || front::hunks(&proposal, &draft.content));
+    let hunks = server.api.front.compare_draft(id, draft.content);
     Ok(Json(wire::Drafted {
         hunks_at: to_wire::hunks(&hunks.await?),
     }))

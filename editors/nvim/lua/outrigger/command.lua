@@ -20,7 +20,7 @@ local function show_status()
     return message.info(("the companion is %s; see :checkhealth outrigger"):format(status.state()))
   end
   local where = ("outrigger %s on port %s for %s"):format(facts.version, facts.port, table.concat(facts.folders, ", "))
-  vim.api.nvim_echo({ { where .. "\n" .. status.describe() } }, true, {})
+  vim.api.nvim_echo({ { where .. "\n" .. status.get().summary } }, true, {})
 end
 
 local COMMANDS = {

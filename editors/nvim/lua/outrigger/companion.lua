@@ -196,7 +196,7 @@ local function settings()
         return proposals.open(params)
       end,
       ["outrigger/proposal/close"] = function(_, params)
-        return proposals.close(params.id)
+        return proposals.close(params)
       end,
       ["outrigger/daemon/all"] = function(_, params)
         chat.all(params)

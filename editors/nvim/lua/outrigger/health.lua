@@ -52,17 +52,12 @@ local function check_companion()
     return warn(("the companion is %s%s"):format(state, state == "failed" and " (given up)" or ""), advice)
   end
   ok(("the companion listens on port %s for %s"):format(facts.port, table.concat(facts.folders, ", ")))
-  for _, agent in ipairs(now.agents) do
-    ok(("%s %s is %s"):format(agent.name, agent.version, agent.connected and "connected" or "away"))
-  end
+  info(now.summary)
   if #now.agents == 0 then
     info("no agent is connected; start one in " .. facts.folders[1])
   end
   if now.paused then
     warn("paused: agents see nothing open", { "show it again: :Outrigger resume" })
-  end
-  if now.heldBack > 0 then
-    info(("%d held back: open files that agents are not told about"):format(now.heldBack))
   end
 end
 

@@ -59,7 +59,8 @@ function M.reject(id)
   require("outrigger.proposals").reject(id)
 end
 
---- The last status: `agents`, `pending`, `heldBack` and `paused`; nil while nothing runs.
+--- The last status: `agents`, `pending`, `heldBack`, `paused`, and in words `summary` and `short`; nil
+--- while nothing runs.
 function M.status()
   return require("outrigger.status").get()
 end

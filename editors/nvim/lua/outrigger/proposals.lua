@@ -61,9 +61,7 @@ local function decide(it, verdict)
   end
   connection.request("outrigger/proposal/verdict", verdict, function(result)
     if not result.delivered then
-      local name = vim.fn.fnamemodify(it.proposal.path, ":t")
-      local outcome = verdict.accepted and "accepted" or "rejected"
-      message.info(("%s %s; the agent is away and hears it when it is back"):format(name, outcome))
+      message.info(result.message)
     end
   end, function(why)
     message.warn(why)
@@ -144,16 +142,20 @@ function M.open(proposal)
   return { opened = true }
 end
 
---- A proposal is over, whoever ended it; returns what the person has made of its text.
-function M.close(id)
-  local it, index = find(id)
+--- A proposal is over, whoever ended it; returns what the person has made of its text. They are told
+--- unless it was their own decision.
+function M.close(over)
+  local it, index = find(over.id)
   local answer = vim.empty_dict()
   if it then
     answer.text = it.review and it.review:text()
     table.remove(pending, index)
     put_away(it)
-    drafts[id] = nil
-    event.fire("OutriggerProposalClosed", facts(it))
+    drafts[over.id] = nil
+    if not it.decided then
+      message.info(over.message)
+    end
+    event.fire("OutriggerProposalClosed", vim.tbl_extend("error", facts(it), { outcome = over.outcome }))
     next_one()
   end
   return answer

@@ -96,7 +96,7 @@ function M.open(proposal, on)
 end
 
 function M:go_to_first_hunk()
-  local hunk = self.proposal.hunks[1]
+  local hunk = (self.proposal.draftHunks or self.proposal.hunks)[1]
   local lines = vim.api.nvim_buf_line_count(self.right.buffer)
   local line = math.min((hunk and hunk.proposedStart or 0) + 1, lines)
   vim.api.nvim_win_set_cursor(self.right.window, { line, 0 })

@@ -1,5 +1,5 @@
---- How things stand, in words: the state of the companion, and what it says of agents and proposals.
---- The words are the same in all plugins and on the page, see editors/README.md.
+--- How things stand: the state of the companion, and what it says of agents and proposals. The words
+--- for that are its own.
 
 local event = require("outrigger.event")
 
@@ -29,41 +29,12 @@ function M.get()
   return status
 end
 
---- An agent with its version, and whether it is away.
-function M.agent(agent)
-  return ("%s %s%s"):format(agent.name, agent.version, agent.connected and "" or " (away)")
-end
-
---- Everything that the companion said, in one line.
-function M.describe()
-  local agents = vim.tbl_map(M.agent, status.agents)
-  local words = {
-    #agents == 0 and "no agent connected" or table.concat(agents, ", "),
-    ("%d pending"):format(status.pending),
-    ("%d held back"):format(status.heldBack),
-  }
-  if status.paused then
-    table.insert(words, "paused")
-  end
-  return table.concat(words, "; ")
-end
-
 --- In a few words, for a status line; empty while nothing runs.
 function M.line()
-  if not status then
-    return (state == "restarting" or state == "failed") and state or ""
+  if status then
+    return status.short
   end
-  local connected = vim.tbl_filter(function(agent)
-    return agent.connected
-  end, status.agents)
-  local words = { #connected == 0 and "no agent" or ("%d agent%s"):format(#connected, #connected == 1 and "" or "s") }
-  if status.pending > 0 then
-    table.insert(words, ("%d pending"):format(status.pending))
-  end
-  if status.paused then
-    table.insert(words, "paused")
-  end
-  return table.concat(words, ", ")
+  return (state == "restarting" or state == "failed") and state or ""
 end
 
 return M

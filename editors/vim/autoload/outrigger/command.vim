@@ -56,5 +56,5 @@ def Status()
     message.Info($'the companion is {status.State()}; see :Outrigger health')
     return
   endif
-  companion.Request('outrigger/status', {}, (now) => message.Info(status.Describe(now)))
+  companion.Request('outrigger/status', {}, (now) => message.Info(now.summary))
 enddef

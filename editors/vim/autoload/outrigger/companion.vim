@@ -159,7 +159,7 @@ def Handle(content: dict<any>)
     proposals.Open(params)
     connection.Reply(content.id, {result: {opened: true}})
   elseif content.method == 'outrigger/proposal/close'
-    connection.Reply(content.id, {result: proposals.Close(params.id)})
+    connection.Reply(content.id, {result: proposals.Close(params)})
   elseif content.method == 'window/logMessage'
     log.Add(params.message)
   elseif content.method == 'window/showMessage'

@@ -23,7 +23,8 @@ export def Report(): list<string>
   const running = status.State() == 'running'
   const process = connection.IsRunning() ? $', process {connection.Pid()}' : ''
   const version = companion.Server()->get('version', '(has not said its version)')
-  const agents = status.Get()->get('agents', [])->mapnew((_, agent) => status.Agent(agent))
+  const agents = status.Get()->get('agents', [])
+  const summary = status.Get()->get('summary', 'no agent is connected')
   const paused = status.Get()->get('paused', false)
   return [
     'outrigger',
@@ -37,8 +38,7 @@ export def Report(): list<string>
       ':Outrigger restart uses the current folder; or set g:outrigger_folders'),
     Line(running, $'companion is {state}{process}', ':Outrigger restart; the log is below'),
     Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
-    Line(!empty(agents), empty(agents) ? 'no agent is connected' : $'agents: {agents->join(", ")}',
-      'start one in the workspace'),
+    Line(!empty(agents), summary, 'start an agent in the workspace'),
     Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
     '',
     'The newest lines of the log:',

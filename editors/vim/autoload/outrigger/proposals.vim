@@ -27,11 +27,15 @@ export def Open(proposal: dict<any>)
 enddef
 
 # The proposal is over, whoever ended it. Puts the diff away; returns the text as the person left it.
-export def Close(id: number): dict<string>
-  if !pending->has_key(id)
+# They are told unless it was their own decision.
+export def Close(over: dict<any>): dict<string>
+  if !pending->has_key(over.id)
     return {}
   endif
-  const proposal = pending->remove(id)
+  const proposal = pending->remove(over.id)
+  if !proposal.decided && over->has_key('message')
+    message.Notice(over.message)
+  endif
   const last = review.IsShown(proposal) ? {text: review.Text(proposal)} : {}
   interrupt.Soon(() => review.Close(proposal))
   reload.Expect(proposal.path)
@@ -44,7 +48,7 @@ export def KeepOnly(proposals: list<dict<any>>)
   const ids = proposals->mapnew((_, proposal) => proposal.id)
   for id in Ids()
     if ids->index(id) < 0
-      Close(id)
+      Close({id: id})
     endif
   endfor
 enddef
@@ -134,9 +138,7 @@ def Decide(proposal: dict<any>, verdict: dict<any>)
       proposal.decided = false
       message.Error(response.error.message)
     else
-      const outcome = verdict.accepted ? 'accepted' : 'rejected'
-      const later = response.result.delivered ? '' : '; the agent is away and hears it when it is back'
-      message.Info($'{review.Name(proposal)} {outcome}{later}')
+      message.Info(response.result.message)
     endif
   })
 enddef

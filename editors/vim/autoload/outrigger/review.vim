@@ -89,9 +89,14 @@ enddef
 
 # What to do, for somebody who sees it.
 export def Hint(proposal: dict<any>): string
-  const count = len(proposal.hunks)
+  const count = len(Hunks(proposal))
   const what = !proposal->has_key('original') ? 'a new file' : count == 1 ? '1 hunk' : $'{count} hunks'
   return $'{proposal.agent}, {what}: :w accepts, :q rejects, do drops a hunk'
+enddef
+
+# The hunks of the right side as it was opened.
+def Hunks(proposal: dict<any>): list<any>
+  return proposal->get('draftHunks', proposal.hunks)
 enddef
 
 def LayOut(proposal: dict<any>)
@@ -111,7 +116,7 @@ def LayOut(proposal: dict<any>)
   diffthis
   win_gotoid(right)
   diffthis
-  cursor(proposal.hunks->get(0, {proposedStart: 0}).proposedStart + 1, 1)
+  cursor(Hunks(proposal)->get(0, {proposedStart: 0}).proposedStart + 1, 1)
   proposal.text = text.Of(proposal.right)
   proposal.disk = OnDisk(proposal.path)
   execute $'autocmd outrigger BufWriteCmd <buffer={proposal.right}> Written({proposal.id})'

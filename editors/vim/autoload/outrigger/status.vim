@@ -1,6 +1,6 @@
 vim9script
-# How things stand, in words: the state of the companion, and what it says of agents and proposals.
-# The words are the same in all plugins and on the page, see editors/README.md.
+# How things stand: the state of the companion, and what it says of agents and proposals. The words for
+# that are its own.
 
 import autoload './event.vim'
 
@@ -32,30 +32,10 @@ export def Forget()
   status = {}
 enddef
 
-# An agent with its version, and whether it is away.
-export def Agent(agent: dict<any>): string
-  return $'{agent.name} {agent.version}' .. (agent.connected ? '' : ' (away)')
-enddef
-
-# A status in one line.
-export def Describe(it: dict<any>): string
-  const agents = it.agents->mapnew((_, agent) => Agent(agent))
-  const parts = [
-    empty(agents) ? 'no agent connected' : agents->join(', '),
-    $'{it.pending} pending',
-    $'{it.heldBack} held back',
-  ] + (it.paused ? ['paused'] : [])
-  return parts->join('; ')
-enddef
-
-# A few characters for a status line; empty while nothing runs.
+# A few words for a status line; empty while nothing runs.
 export def Line(): string
   if state == 'restarting' || state == 'failed'
     return $'[outrigger: {state}]'
-  elseif state != 'running' || empty(status)
-    return ''
   endif
-  const agents = status.agents->copy()->filter((_, agent) => agent.connected)->len()
-  const pending = status.pending > 0 ? $' {status.pending} pending' : ''
-  return $'[outrigger: {status.paused ? "paused" : agents}{pending}]'
+  return state == 'running' && !empty(status) ? $'[outrigger: {status.short}]' : ''
 enddef

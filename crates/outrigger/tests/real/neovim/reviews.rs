@@ -166,6 +166,11 @@ fn answer_in_the_terminal(
     story::yes_in_the_terminal(terminal);
     story::terminal_has_decided(house, terminal, agent, &mark, typed);
     neovim.wait_until_back_in("edited.py");
+    let told = neovim.messages();
+    assert!(
+        told.contains("terminal.txt: taken back by its agent"),
+        "{told}"
+    );
 }
 
 fn reject(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal) {

@@ -1,0 +1,197 @@
+//! Sentences for people, each made in one place, so that every editor says the same. Whoever encodes
+//! them hands them on.
+//!
+//! Names and versions that agents chose pass [`one_line`]: an editor shows these sentences as they
+//! are.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use companion::desk::{AgentSession, Dispatched};
+use text::show::one_line;
+use workbench::Outcome;
+
+use crate::change::Counts;
+
+/// How things stand, in one line.
+pub fn summary(agents: &[AgentSession], counts: Counts) -> String {
+    let mut parts = vec![
+        self::agents(agents),
+        format!("{} pending", counts.pending),
+        format!("{} held back", counts.held_back.total()),
+    ];
+    if counts.paused {
+        parts.push("paused".into());
+    }
+    parts.join("; ")
+}
+
+/// The same in a few words, for a status line: only what is out of the ordinary, and no names.
+pub fn short(agents: &[AgentSession], counts: Counts) -> String {
+    let mut parts = vec![match agents.iter().filter(|it| it.streaming).count() {
+        0 => "no agent".into(),
+        1 => "1 agent".into(),
+        several => format!("{several} agents"),
+    }];
+    if counts.pending > 0 {
+        parts.push(format!("{} pending", counts.pending));
+    }
+    if counts.paused {
+        parts.push("paused".into());
+    }
+    parts.join(", ")
+}
+
+/// Who is here, with versions, and which of them are away.
+pub fn agents(agents: &[AgentSession]) -> String {
+    if agents.is_empty() {
+        return "no agent connected".into();
+    }
+    let named = agents.iter().map(|session| {
+        let name = format!("{} {}", session.agent, one_line(&session.client.version));
+        let presence = if session.streaming { "" } else { " (away)" };
+        format!("{}{presence}", name.trim_end())
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// That the proposal for the file at `path` is over. How is not always known to somebody who was
+/// behind.
+pub fn closed(path: &str, outcome: Option<Outcome>) -> String {
+    let name = Path::new(path).file_name().and_then(OsStr::to_str);
+    let name = one_line(name.unwrap_or(path));
+    match outcome {
+        Some(outcome) => format!("{name}: {outcome}"),
+        None => format!("{name}: no longer pending"),
+    }
+}
+
+/// What became of a decision, for the person who made it.
+pub fn decided(dispatched: &Dispatched) -> String {
+    let closed = closed(&dispatched.path, Some(dispatched.outcome));
+    if dispatched.streaming {
+        closed
+    } else {
+        format!("{closed}; the agent is away and hears it when it is back")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use companion::desk::AgentClient;
+    use workbench::{Agent, HeldBack, SessionId};
+
+    use super::*;
+
+    fn session(agent: Agent, version: &str, streaming: bool) -> AgentSession {
+        AgentSession {
+            id: SessionId::new("s"),
+            agent,
+            client: AgentClient {
+                name: "client".into(),
+                version: version.into(),
+            },
+            opened_at: 0,
+            streaming,
+            undelivered: 0,
+        }
+    }
+
+    #[test]
+    fn the_same_words_stand_for_the_same_state() {
+        let qwen = session(Agent::Qwen, "1.0", true);
+        let gemini = session(Agent::Gemini, "1.0", false);
+        let counts = |pending, ignored, paused| Counts {
+            pending,
+            held_back: HeldBack {
+                ignored,
+                ..HeldBack::default()
+            },
+            paused,
+        };
+        for (agents, counts, summary, short) in [
+            (
+                vec![],
+                Counts::default(),
+                "no agent connected; 0 pending; 0 held back",
+                "no agent",
+            ),
+            (
+                vec![qwen.clone(), gemini.clone()],
+                counts(2, 1, true),
+                "Qwen Code 1.0, Gemini CLI 1.0 (away); 2 pending; 1 held back; paused",
+                "1 agent, 2 pending, paused",
+            ),
+            (
+                vec![qwen.clone(), qwen],
+                counts(1, 3, false),
+                "Qwen Code 1.0, Qwen Code 1.0; 1 pending; 3 held back",
+                "2 agents, 1 pending",
+            ),
+            (
+                vec![gemini],
+                counts(1, 0, false),
+                "Gemini CLI 1.0 (away); 1 pending; 0 held back",
+                "no agent, 1 pending",
+            ),
+            (
+                vec![session(Agent::Qwen, "", true)],
+                counts(0, 0, true),
+                "Qwen Code; 0 pending; 0 held back; paused",
+                "1 agent, paused",
+            ),
+            (
+                vec![session(Agent::Qwen, "1\n\u{1b}[2J", false)],
+                counts(0, 0, false),
+                "Qwen Code 1␊␛[2J (away); 0 pending; 0 held back",
+                "no agent",
+            ),
+        ] {
+            assert_eq!(super::summary(&agents, counts), summary);
+            assert_eq!(super::short(&agents, counts), short, "{summary}");
+        }
+    }
+
+    #[test]
+    fn how_a_proposal_ended() {
+        for (path, outcome, said) in [
+            ("/w/a.txt", Some(Outcome::Accepted), "a.txt: accepted"),
+            ("/w/a.txt", Some(Outcome::Rejected), "a.txt: rejected"),
+            (
+                "/w/b/é ü.txt",
+                Some(Outcome::Withdrawn),
+                "é ü.txt: taken back by its agent",
+            ),
+            (
+                "a.txt",
+                Some(Outcome::Replaced),
+                "a.txt: replaced by its agent",
+            ),
+            (
+                "/w/a\nb.txt",
+                Some(Outcome::Orphaned),
+                "a␊b.txt: left by its agent",
+            ),
+            ("/w/a.txt", None, "a.txt: no longer pending"),
+            ("/", None, "/: no longer pending"),
+        ] {
+            assert_eq!(closed(path, outcome), said);
+        }
+    }
+
+    #[test]
+    fn a_verdict_that_has_to_wait_is_told() {
+        let mut dispatched = Dispatched {
+            agent: Agent::Qwen,
+            path: "/w/a.txt".into(),
+            outcome: Outcome::Accepted,
+            streaming: true,
+        };
+        assert_eq!(decided(&dispatched), "a.txt: accepted");
+        dispatched.streaming = false;
+        assert_eq!(
+            decided(&dispatched),
+            "a.txt: accepted; the agent is away and hears it when it is back"
+        );
+    }
+}
