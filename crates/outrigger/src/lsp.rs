@@ -12,7 +12,7 @@ use front::Front;
 use tokio::io::BufReader;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use web::Links;
+use web::{Links, Owner};
 
 use crate::args::{GlobalArgs, LspArgs};
 use crate::config::Layer;
@@ -109,8 +109,7 @@ impl EditorHost<'_> {
         let layer = Layer::from_editor(editor.name, editor.options, self.log)?;
         let options = ServiceOptions {
             parent: editor.process.filter(|pid| beacon::process::exists(*pid)),
-            // The process belongs to the editor, which holds its pipes.
-            restartable: false,
+            owner: Owner::Editor,
             ..ServiceOptions::load(self.global, &dirs, layer)?
         };
         runtime::log_to_stderr(options.config.log.value);

@@ -14,7 +14,7 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 
 use tokio::process::Command;
 use tracing::level_filters::LevelFilter;
-use web::wire;
+use web::{Owner, wire};
 
 use crate::args::{GlobalArgs, RunArgs};
 use crate::commands::client;
@@ -37,7 +37,10 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
             return launch(global, args, &variables).await;
         }
         // No companion serves this folder, so we run one for as long as the agent runs.
-        let options = ServiceOptions::load(global, &[], Layer::default())?;
+        let options = ServiceOptions {
+            owner: Owner::Launcher,
+            ..ServiceOptions::load(global, &[], Layer::default())?
+        };
         runtime::log_to_stderr(LevelFilter::ERROR);
         // From here on signals are forwarded to the agent, and must not end us before it.
         let _signals = signals::wait();

@@ -68,7 +68,7 @@ impl Service {
             registry,
             state,
             parent,
-            restartable,
+            owner,
             socket,
         } = options;
         if let Some(pid) = parent
@@ -126,7 +126,7 @@ impl Service {
             },
             links: links.clone(),
             front: front.clone(),
-            restartable,
+            owner,
             instance: random_hex::<8>().map_err(cannot_start)?,
             ending: ended,
             body: limits.body,

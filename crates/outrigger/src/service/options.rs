@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 
 use companion::registry::Registry;
+use web::Owner;
 
 use crate::args::GlobalArgs;
 use crate::config::{Config, DaemonTarget, Layer, Sources};
@@ -21,8 +22,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) state: PathBuf,
     /// The companion ends with this process.
     pub(crate) parent: Option<u32>,
-    /// Whether the process may become a new program to restart.
-    pub(crate) restartable: bool,
+    /// What the process belongs to: only one of its own may become a new program to restart.
+    pub(crate) owner: Owner,
     /// The listening socket of the run that this one continues.
     pub(crate) socket: Option<TcpListener>,
 }
@@ -44,7 +45,7 @@ impl ServiceOptions {
             registry: folders::registry(global)?,
             state: folders::state(global)?,
             parent: None,
-            restartable: true,
+            owner: Owner::Itself,
             socket: None,
         })
     }

@@ -163,6 +163,19 @@ fn a_restart_of_the_companion_keeps_the_launchers_name() {
 }
 
 #[test]
+fn a_companion_of_the_launcher_is_not_restarted() {
+    let machine = machine();
+    let launched = Launched::start(&machine);
+    let port = machine.status()["port"].as_u64().unwrap();
+    let refused = machine.run(&["restart"]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(refused.stderr.contains("quit the agent"), "{refused:?}");
+    assert_eq!(machine.status()["port"], port, "it still serves");
+    assert_eq!(launched.finish(), Some(7));
+    assert!(machine.discovery_files(port.try_into().unwrap()).is_empty());
+}
+
+#[test]
 fn a_signal_to_the_launcher_ends_the_agent_too() {
     for signal in [Signal::TERM, Signal::HUP] {
         let machine = machine();

@@ -41,8 +41,8 @@ pub struct Api {
     pub links: Links,
     /// What a person can do and see.
     pub front: Front,
-    /// Whether the companion can be restarted from outside; one inside an editor cannot.
-    pub restartable: bool,
+    /// What the companion's process belongs to.
+    pub owner: Owner,
     /// The id of this run of the companion.
     pub instance: String,
     /// Changes when the companion is about to end.
@@ -51,6 +51,17 @@ pub struct Api {
     pub body: usize,
     /// How often a comment is written to an idle stream.
     pub keep_alive: Duration,
+}
+
+/// What the process of a companion belongs to, and so who can restart it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Nothing: it can become a new program by itself.
+    Itself,
+    /// An editor, which holds its pipes.
+    Editor,
+    /// `outrigger run`, which has an agent in the foreground.
+    Launcher,
 }
 
 pub(crate) type ServerState = State<Arc<Server>>;

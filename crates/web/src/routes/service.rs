@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::ServerState;
+use super::{Owner, ServerState};
 use crate::response::{ApiError, ApiResult, JsonBody};
 use crate::wire;
 
@@ -24,11 +24,14 @@ pub(super) async fn link(State(server): ServerState) -> ApiResult<wire::PageLink
 }
 
 pub(super) async fn restart(State(server): ServerState) -> ApiResult<()> {
-    if !server.api.restartable {
-        let message = "this companion belongs to an editor; restart it from there";
-        return Err(ApiError::Refused(message.into()));
+    let refused = |message: &str| Err(ApiError::Refused(message.into()));
+    match server.api.owner {
+        Owner::Itself => Ok(Json(server.api.front.restart().await?)),
+        Owner::Editor => refused("this companion belongs to an editor; restart it from there"),
+        Owner::Launcher => refused(
+            "this companion belongs to `outrigger run`; quit the agent there and start it again",
+        ),
     }
-    Ok(Json(server.api.front.restart().await?))
 }
 
 pub(super) async fn stop(State(server): ServerState) -> ApiResult<()> {

@@ -8,7 +8,7 @@ use companion::{Ending, Limits, Token};
 use front::{ServiceCommand, ServiceCommands};
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
 use tokio::sync::mpsc;
-use web::{Api, Keys, Links};
+use web::{Api, Keys, Links, Owner};
 use workbench::Agent;
 
 use crate::api_client::ApiClient;
@@ -56,7 +56,7 @@ impl CompanionWithPage {
                 keys: known,
                 links: Links::new(parts.port),
                 front: parts.front,
-                restartable: true,
+                owner: Owner::Itself,
                 instance: companion::random_hex::<8>().unwrap(),
                 ending: parts.ending,
                 body: parts.limits.body,
