@@ -56,9 +56,6 @@ local function decide(it, verdict)
     it.review:decided()
   end
   verdict.id = it.proposal.id
-  if verdict.accepted then
-    reload.expect(it.proposal.path)
-  end
   connection.request("outrigger/proposal/verdict", verdict, function(result)
     if not result.delivered then
       message.info(result.message)
@@ -152,6 +149,7 @@ function M.close(over)
     table.remove(pending, index)
     put_away(it)
     drafts[over.id] = nil
+    reload.expect(it.proposal.path)
     if not it.decided then
       message.info(over.message)
     end
