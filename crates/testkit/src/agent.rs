@@ -80,8 +80,16 @@ impl Agent {
         let folder = home.join(folder);
         fs::create_dir_all(&folder).unwrap();
         match self {
-            // Left alone it decides by itself which edits need a person, and then none does.
-            Self::Qwen => settings["tools"] = json!({"approvalMode": "default"}),
+            Self::Qwen => {
+                // Left alone it decides by itself which edits need a person, and then none does.
+                settings["tools"] = json!({"approvalMode": "default"});
+                // These send requests of their own to the model. A suggestion, when it comes, stands
+                // in the empty input box in place of the words that say that the person can type.
+                settings["ui"] = json!({"enableFollowupSuggestions": false});
+                settings["memory"] = json!({
+                    "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
+                });
+            }
             Self::Gemini => {
                 write_json(
                     &folder.join("state.json"),

@@ -25,8 +25,8 @@ pub struct Daemon {
 }
 
 impl Household {
-    /// Writes the settings of somebody who uses the daemon: two models, no requests to them but those
-    /// of the conversation, and plans. They are written anew because switching a model changes them.
+    /// Writes the settings of somebody who uses the daemon: two models, and plans. They are written anew
+    /// because switching a model changes them.
     pub fn set_up_daemon(&self) {
         let path = self.home().join(".qwen/settings.json");
         let text = fs::read_to_string(&path).unwrap();
@@ -37,11 +37,7 @@ impl Household {
         settings["model"] = json!({"name": "fake-model"});
         settings["modelProviders"] =
             json!({"openai": [model("fake-model"), model("fake-model-2")]});
-        settings["memory"] = json!({
-            "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
-        });
         settings["tools"]["todoWrite"] = json!({"enabled": true});
-        settings["ui"] = json!({"enableFollowupSuggestions": false});
         fs::write(path, settings.to_string()).unwrap();
     }
 
