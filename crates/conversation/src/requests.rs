@@ -4,7 +4,7 @@ use crate::names::OptionKind;
 use crate::tools::ToolCall;
 
 /// A request that waits for the person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentRequest {
     /// The backend's name for it, which an answer repeats.
     pub id: String,

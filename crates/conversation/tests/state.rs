@@ -10,7 +10,7 @@
 mod replay;
 
 use conversation::names::{QueueState, ToolStatus};
-use conversation::requests::{AgentRequest, RequestOptions};
+use conversation::requests::AgentRequest;
 use conversation::tools::{HostPath, ToolCall};
 use conversation::view::{EndReason, PlanStep, Speaker, TurnOutcome, Usage};
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
@@ -40,12 +40,7 @@ fn asked(request: &str) -> BackendEvent {
     let request = AgentRequest {
         id: request.into(),
         title: "Run it?".into(),
-        tool: ToolCall::default(),
-        options: RequestOptions::default(),
-        questions: None,
-        background: false,
-        proposal: None,
-        votes: None,
+        ..AgentRequest::default()
     };
     BackendEvent::RequestOpened {
         request: Box::new(request),

@@ -105,8 +105,7 @@ fn asked(
         options: options.iter().map(option).collect(),
         background: questions.is_some(),
         questions,
-        proposal: None,
-        votes: None,
+        ..AgentRequest::default()
     };
     BackendEvent::RequestOpened {
         request: Box::new(request),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::names::ToolStatus;
-use crate::requests::{AgentRequest, RequestOptions};
+use crate::requests::AgentRequest;
 use crate::tools::HostPath;
 use crate::view::PlanStep;
 
@@ -32,11 +32,7 @@ fn asked(id: &str, title: &str) -> BackendEvent {
             id: id.into(),
             ..ToolCall::default()
         },
-        options: RequestOptions::default(),
-        questions: None,
-        background: false,
-        proposal: None,
-        votes: None,
+        ..AgentRequest::default()
     };
     BackendEvent::RequestOpened {
         request: Box::new(request),

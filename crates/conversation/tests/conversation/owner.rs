@@ -3,7 +3,7 @@
 use conversation::backend::{BackendEvent, Choices, Edit, ListedSession};
 use conversation::names::OptionKind;
 use conversation::requests::{AgentRequest, RequestOption, RequestOptions};
-use conversation::tools::{HostPath, ToolCall};
+use conversation::tools::HostPath;
 use conversation::view::{Choice, ConnectionState, EndReason, Speaker};
 use conversation::{Prompt, Target, TroubleKind};
 use workbench::{Agent, Decision};
@@ -32,12 +32,8 @@ fn request(id: &str, title: &str, options: RequestOptions) -> AgentRequest {
     AgentRequest {
         id: id.into(),
         title: title.into(),
-        tool: ToolCall::default(),
         options,
-        questions: None,
-        background: false,
-        proposal: None,
-        votes: None,
+        ..AgentRequest::default()
     }
 }
 

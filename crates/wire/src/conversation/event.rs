@@ -3,7 +3,7 @@
 use conversation::BackendEvent;
 use serde::Serialize;
 
-use super::request::{OptionJson, QuestionJson, options, questions};
+use super::request::RequestJson;
 use super::status::UsageJson;
 use super::transcript::{PathJson, SpeakerJson, StepJson, ToolJson, how};
 
@@ -41,15 +41,7 @@ enum EventJson<'a> {
         commands: &'a [(String, Option<String>)],
     },
     Usage(UsageJson),
-    Asked {
-        request: &'a str,
-        title: &'a str,
-        tool: ToolJson<'a>,
-        options: Vec<OptionJson<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        questions: Option<Vec<QuestionJson<'a>>>,
-        background: bool,
-    },
+    Asked(RequestJson<'a>),
     Closed {
         request: &'a str,
         by_me: bool,
@@ -132,14 +124,7 @@ impl<'a> EventJson<'a> {
             },
             BackendEvent::Commands(commands) => Self::Commands { commands },
             BackendEvent::Usage(usage) => Self::Usage((*usage).into()),
-            BackendEvent::RequestOpened { request, .. } => Self::Asked {
-                request: &request.id,
-                title: &request.title,
-                tool: (&request.tool).into(),
-                options: options(&request.options),
-                questions: questions(request.questions.as_deref()),
-                background: request.background,
-            },
+            BackendEvent::RequestOpened { request, .. } => Self::Asked((&**request).into()),
             BackendEvent::RequestClosed { request, by_me } => Self::Closed {
                 request,
                 by_me: *by_me,

@@ -36,16 +36,16 @@ impl<'a> From<&'a AgentRequest> for RequestJson<'a> {
     }
 }
 
-pub(super) fn options(options: &RequestOptions) -> Vec<OptionJson<'_>> {
+fn options(options: &RequestOptions) -> Vec<OptionJson<'_>> {
     options.as_slice().iter().map(OptionJson::from).collect()
 }
 
-pub(super) fn questions(questions: Option<&[RequestQuestion]>) -> Option<Vec<QuestionJson<'_>>> {
+fn questions(questions: Option<&[RequestQuestion]>) -> Option<Vec<QuestionJson<'_>>> {
     Some(questions?.iter().map(QuestionJson::from).collect())
 }
 
 #[derive(Serialize)]
-pub(super) struct OptionJson<'a> {
+struct OptionJson<'a> {
     id: &'a str,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ impl<'a> From<&'a RequestOption> for OptionJson<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct QuestionJson<'a> {
+struct QuestionJson<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<&'a str>,
