@@ -24,17 +24,19 @@
     (if (eq state 'failed) "failed (given up)" (symbol-name state))))
 
 (defun outrigger-mode-line ()
-  "Return the text in the mode line for the workspace of this buffer."
+  "Return the text in the mode line for the workspace of this buffer.
+What a companion that does not run has said last is no news."
   (if-let ((companion (outrigger-workspace-companion default-directory)))
-      (let* ((status (outrigger-companion-status companion))
-             (agents (seq-count (lambda (agent) (eq (plist-get agent :connected) t))
-                                (plist-get status :agents)))
-             (pending (or (plist-get status :pending) 0)))
-        (concat " Outr"
-                (unless (outrigger-companion-running-p companion) "-")
-                (when (outrigger-companion-paused-p companion) "=")
-                (unless (zerop agents) (number-to-string agents))
-                (unless (zerop pending) (format "!%d" pending))))
+      (if (not (outrigger-companion-running-p companion))
+          " Outr-"
+        (let* ((status (outrigger-companion-status companion))
+               (agents (seq-count (lambda (agent) (eq (plist-get agent :connected) t))
+                                  (plist-get status :agents)))
+               (pending (or (plist-get status :pending) 0)))
+          (concat " Outr"
+                  (when (outrigger-companion-paused-p companion) "=")
+                  (unless (zerop agents) (number-to-string agents))
+                  (unless (zerop pending) (format "!%d" pending)))))
     ""))
 
 (provide 'outrigger-status)

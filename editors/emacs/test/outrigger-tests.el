@@ -775,7 +775,9 @@ Carriage returns are no difference."
         (let ((companion (car outrigger-companions)))
           (outrigger-tests--wait "the third end"
                                  (lambda () (= (outrigger-companion-failures companion) 3)))
-          (should (eq (outrigger-companion-state companion) 'restarting))))
+          (should (eq (outrigger-companion-state companion) 'restarting))
+          (setf (outrigger-companion-status companion) '(:pending 1))
+          (should (equal (outrigger-mode-line) " Outr-"))))
       (should (= told 1)))))
 
 (ert-deftest outrigger-tests-a-program-that-never-runs-is-given-up ()

@@ -27,7 +27,8 @@ fn emacs_starts_the_companion_again_and_keeps_the_diff() {
     story::another_companion(&house, &emacs);
     emacs.wait_until("the news", |screen| screen.contains("is started again"));
     house.wait_for_proposal(&terminal, Agent::Qwen, "crash.txt");
-    emacs.wait_until("the companion in the mode line", |screen| {
+    // It is shown by a companion that runs, and not before.
+    emacs.wait_until("the proposal in the mode line", |screen| {
         screen.contains("!1")
     });
     emacs.keys(ACCEPT);
