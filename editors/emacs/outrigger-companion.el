@@ -58,6 +58,14 @@ log has the kind of the error only: the rest may quote a text."
 
 ;;; Starting and stopping
 
+(defun outrigger-companion--warn (text)
+  "Show TEXT in a window of its own.
+That waits until Emacs does: while it starts, it shows the files
+that it was started with in whatever window there is."
+  (if noninteractive
+      (display-warning 'outrigger text)
+    (run-with-idle-timer 0 nil #'display-warning 'outrigger text)))
+
 (defvar outrigger-companion--told-missing nil
   "Whether the person was told that there is no program.")
 
@@ -66,8 +74,7 @@ log has the kind of the error only: the rest may quote a text."
   (let ((program (executable-find outrigger-program)))
     (unless (or program outrigger-companion--told-missing)
       (setq outrigger-companion--told-missing t)
-      (display-warning
-       'outrigger
+      (outrigger-companion--warn
        (format-message "there is no program `%s'.  Install it with `cargo install --git \
 https://github.com/outrigger-dev/outrigger outrigger', or set `outrigger-program'"
                        outrigger-program)))
@@ -172,7 +179,7 @@ update the older one"
   (outrigger-companion--end companion)
   (setf (outrigger-companion-state companion) 'failed)
   (outrigger-companion-log companion why)
-  (display-warning 'outrigger why)
+  (outrigger-companion--warn why)
   (force-mode-line-update t))
 
 (defun outrigger-companion--ended (companion connection)
