@@ -17,7 +17,7 @@ pub mod journal;
 mod limits;
 mod mailbox;
 pub mod mcp;
-mod original;
+pub mod original;
 mod place;
 pub mod registry;
 pub mod server;

@@ -12,23 +12,42 @@ use workbench::Original;
 
 /// Why a file cannot be shown; the agent's terminal can still decide.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unshowable {
+pub enum Unshowable {
+    /// A folder, a device, a pipe.
     #[error("{0} is not a regular file")]
     Special(String),
+    /// Another encoding, or no text at all.
     #[error("{0} is not UTF-8 text")]
     NotText(String),
+    /// More than is read.
     #[error("{path} is larger than {limit} bytes")]
-    Large { path: String, limit: u64 },
+    Large {
+        /// The path as the agent sent it.
+        path: String,
+        /// In bytes.
+        limit: u64,
+    },
+    /// The system does not let us.
     #[error("{path} cannot be read ({why})")]
-    Unreadable { path: String, why: ErrorKind },
+    Unreadable {
+        /// The path as the agent sent it.
+        path: String,
+        /// What the system said.
+        why: ErrorKind,
+    },
 }
 
-/// Reads the file that an agent named; a relative name is taken from the first root.
-pub(crate) fn read(named: &str, roots: &[PathBuf], limit: u64) -> Result<Original, Unshowable> {
-    let path = match roots.first() {
+/// The path of the file that an agent named; a relative name is taken from the first root.
+pub fn path(named: &str, roots: &[PathBuf]) -> PathBuf {
+    match roots.first() {
         Some(root) => root.join(named),
         None => PathBuf::from(named),
-    };
+    }
+}
+
+/// Reads the file that an agent named.
+pub fn read(named: &str, roots: &[PathBuf], limit: u64) -> Result<Original, Unshowable> {
+    let path = path(named, roots);
     let shown = || named.to_owned();
     let failed = |error: std::io::Error| Unshowable::Unreadable {
         path: shown(),

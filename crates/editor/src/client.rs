@@ -1,6 +1,6 @@
 //! An editor after `initialize`: what it has open, what it is shown, what it was told.
 
-use companion::desk::{AgentSession, DraftQuery, DraftSource};
+use companion::desk::{AgentSession, Draft, DraftQuery, DraftSource};
 use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic, words};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -118,13 +118,18 @@ impl LspClient {
                 self.reviews.opened(id, outcome);
                 Vec::new()
             }
-            (Purpose::CloseProposal(Some(asker)), Ok(value)) => {
-                let closed: wire::Closed = serde_json::from_value(value).unwrap_or_default();
-                if let Some(text) = closed.text {
+            (Purpose::TakeDraft(revision, asker), Ok(value)) => {
+                if let Some(text) = edited_text(value) {
                     // The agent may have given up waiting.
-                    let _ = asker.send(text);
+                    let _ = asker.send(Draft { revision, text });
                 }
                 Vec::new()
+            }
+            (Purpose::ReviseProposal(id, revision), outcome) => {
+                // A plugin that does not know the request has nothing that could be lost.
+                let text = outcome.ok().and_then(edited_text);
+                self.show_again(id, text.map(|text| Draft { revision, text }))
+                    .await
             }
             (Purpose::DecideProposal(id), Ok(value)) => match button(&value) {
                 Some(wire::ACCEPT_BUTTON) => report(self.accept_sheet(id).await),
@@ -189,7 +194,11 @@ impl LspClient {
             Item::Change(change) => match &change.change {
                 Change::Opened(summary) => {
                     out.push(log(&format!("proposal {} is pending", summary.id)));
-                    out.append(&mut self.show(summary.id).await);
+                    out.append(&mut self.show(summary).await);
+                }
+                Change::Revised(summary) => {
+                    let (id, revision) = (summary.id, summary.revision);
+                    out.append(&mut self.revise(id, revision).await);
                 }
                 Change::Closed(id, outcome) => {
                     out.push(log(&format!("proposal {id} was {outcome}")));
@@ -237,6 +246,12 @@ impl LspClient {
         let done = self.front.set_paused(paused).await;
         done.map(|()| Value::Null).map_err(to_wire::error)
     }
+}
+
+/// What the person has made of a text, if anything.
+fn edited_text(answer: Value) -> Option<String> {
+    let edited: wire::EditedText = serde_json::from_value(answer).unwrap_or_default();
+    edited.text
 }
 
 /// The title of the button that the person chose.

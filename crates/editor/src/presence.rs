@@ -43,10 +43,11 @@ impl LspClient {
         let Some(open) = self.documents.open(opened.text_document) else {
             return Ok(());
         };
+        let place = open.place.clone();
         if is_ours {
+            self.text_changed(&uri).await;
             return Ok(());
         }
-        let place = open.place.clone();
         if self.abilities.plugin {
             self.front.open_document(place).await;
         } else {
@@ -67,10 +68,25 @@ impl LspClient {
         };
         let uri = changed.text_document.uri.clone();
         let end = self.documents.change(changed);
+        self.text_changed(&uri).await;
         if !self.abilities.plugin {
             self.focus(&uri, end, None).await;
         }
         Ok(())
+    }
+
+    /// The text of a document is another one: a proposal about it, or a proposal that it shows, may
+    /// want to know.
+    async fn text_changed(&mut self, uri: &str) {
+        let Some(open) = self.documents.get(uri) else {
+            return;
+        };
+        if self.reviews.is_ours(uri) {
+            self.reviews.sheet_has(uri, open.buffer.text());
+        } else if self.reviews.concern(&open.place) {
+            let text = open.dirty.then(|| open.buffer.text().to_owned());
+            self.front.set_unsaved(open.place.clone(), text).await;
+        }
     }
 
     async fn closed(&mut self, params: &Params) -> Result<(), serde_json::Error> {
@@ -78,7 +94,12 @@ impl LspClient {
         let uri = about.text_document.uri;
         // An editor may have moved to a document whose text it never sent.
         let path = match self.documents.close(&uri) {
-            Some(open) => Some(open.place.path),
+            Some(open) => {
+                if open.dirty && self.reviews.concern(&open.place) {
+                    self.front.set_unsaved(open.place.clone(), None).await;
+                }
+                Some(open.place.path)
+            }
             None => uri::to_path(&uri),
         };
         if let Some(path) = path {
@@ -205,6 +226,7 @@ impl LspClient {
         };
         let uri = about.text_document.uri;
         self.documents.save(&uri);
+        self.text_changed(&uri).await;
         if let Some(id) = self.reviews.sheet(&uri).map(|sheet| sheet.proposal) {
             return report(self.accept_sheet(id).await);
         }

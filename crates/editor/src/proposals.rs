@@ -1,14 +1,14 @@
 //! Proposals between the front and the editor: shown, listed, decided.
 
-use companion::desk::DraftQuery;
-use front::{Snapshot, off_thread, words};
+use companion::desk::{Draft, DraftQuery};
+use front::{FrontError, ProposalSummary, Snapshot, off_thread, words};
 use serde_json::{Value, json};
 use workbench::{Decision, Original, Outcome, Proposal, ProposalId, Standing};
 
 use crate::client::LspClient;
 use crate::message::tell;
 use crate::requests::Purpose;
-use crate::reviews::Shown;
+use crate::reviews::{Shown, Surface};
 use crate::rpc::{self, Outgoing, Params, ResponseError};
 use crate::session::Response;
 use crate::sheet::{self, Sheet};
@@ -25,12 +25,26 @@ impl LspClient {
             out.append(&mut self.close(id, snapshot.outcome(id)));
         }
         for proposal in snapshot.overview.proposals {
-            out.append(&mut self.present(proposal).await);
+            if self.reviews.presented(proposal.id).is_some() {
+                out.append(&mut self.revise(proposal.id, proposal.revision).await);
+            } else {
+                self.tell_unsaved(&proposal.path).await;
+                out.append(&mut self.present_now(proposal.id).await);
+            }
         }
         out
     }
 
-    pub(crate) async fn show(&mut self, id: ProposalId) -> Vec<Outgoing> {
+    pub(crate) async fn show(&mut self, summary: &ProposalSummary) -> Vec<Outgoing> {
+        if self.reviews.presented(summary.id).is_some() {
+            return Vec::new();
+        }
+        self.tell_unsaved(&summary.path).await;
+        self.present_now(summary.id).await
+    }
+
+    /// Presents a proposal as it is by now.
+    async fn present_now(&mut self, id: ProposalId) -> Vec<Outgoing> {
         match self.front.proposal(id).await {
             Ok(proposal) => self.present(proposal).await,
             // One that is over already is not worth showing.
@@ -38,11 +52,53 @@ impl LspClient {
         }
     }
 
-    /// Asks the editor to show a proposal.
-    async fn present(&mut self, proposal: Proposal) -> Vec<Outgoing> {
-        if self.reviews.is_shown(proposal.id) {
-            return Vec::new();
+    /// Tells the companion what the editor has for the file of a proposal, if that is not saved.
+    async fn tell_unsaved(&self, path: &str) {
+        let open = self.documents.at(path.as_ref());
+        if let Some(open) = open.filter(|open| open.dirty) {
+            let text = open.buffer.text().to_owned();
+            self.front.set_unsaved(open.place.clone(), Some(text)).await;
         }
+    }
+
+    /// A proposal that the editor shows is at this revision by now. If that is a new one, what the
+    /// person has made of the old texts is fetched first.
+    pub(crate) async fn revise(&mut self, id: ProposalId, newest: u32) -> Vec<Outgoing> {
+        let shown = self.reviews.presented(id).zip(self.reviews.revision(id));
+        let Some((_, revision)) = shown.filter(|(presented, _)| *presented < newest) else {
+            return Vec::new();
+        };
+        if let Some(sheet) = self.reviews.sheet_of(id) {
+            let text = self.sheet_text(sheet);
+            return self
+                .show_again(id, text.map(|text| Draft { revision, text }))
+                .await;
+        }
+        let purpose = Purpose::ReviseProposal(id, revision);
+        let params = json!({ "id": id.get() });
+        let (ask, _) = self.requests.add(method::PROPOSAL_TEXT, &params, purpose);
+        vec![ask]
+    }
+
+    /// Shows a proposal with its new texts, and with what the person has made of it.
+    pub(crate) async fn show_again(
+        &mut self,
+        id: ProposalId,
+        draft: Option<Draft>,
+    ) -> Vec<Outgoing> {
+        if let Some(draft) = draft {
+            // It is refused if the agent takes no other text; then there is none.
+            let _ = self.front.set_draft(id, draft).await;
+        }
+        let question = self.reviews.question(id);
+        let cancel = question.and_then(|question| self.requests.cancel(question));
+        let mut out: Vec<_> = cancel.into_iter().collect();
+        out.append(&mut self.present_now(id).await);
+        out
+    }
+
+    /// Asks the editor to show a proposal, also if it shows an earlier revision of it.
+    async fn present(&mut self, proposal: Proposal) -> Vec<Outgoing> {
         if let Standing::TerminalOnly(why) = &proposal.standing {
             return vec![tell(&format!("{} proposes an edit: {why}", proposal.agent))];
         }
@@ -60,6 +116,8 @@ impl LspClient {
             if hunks.await.is_err() {
                 return Vec::new();
             }
+            // That of an earlier revision is the same file, which goes with it.
+            drop(self.reviews.remove(proposal.id));
             match Sheet::lay(self.reviews.sheets(), &proposal) {
                 Ok(sheet) => self.present_sheet(&proposal, sheet, dirty),
                 Err(error) => {
@@ -79,8 +137,13 @@ impl LspClient {
         proposal: &Proposal,
         described: &wire::Proposal,
     ) -> Vec<Outgoing> {
-        let path = proposal.path.clone();
-        self.reviews.add(proposal.id, Shown::Natively { path });
+        let shown = Shown {
+            path: proposal.path.clone(),
+            presented: proposal.revision,
+            revision: proposal.revision,
+            surface: Surface::Diff,
+        };
+        self.reviews.add(proposal.id, shown);
         let purpose = Purpose::OpenProposal(proposal.id);
         let (open, _) = self.requests.add(method::PROPOSAL_OPEN, described, purpose);
         vec![open]
@@ -104,11 +167,13 @@ impl LspClient {
             (Original::Text(_), 1) => "1 hunk".to_owned(),
             (Original::Text(_), hunks) => format!("{hunks} hunks"),
         };
-        let warning = if dirty {
-            " The file has changes that are not saved."
-        } else {
-            ""
+        let mut warning = match proposal.file_change {
+            Some(change) => format!(" Note: {}.", words::stale(change, proposal.conflicts())),
+            None => String::new(),
         };
+        if dirty {
+            warning.push_str(" The file has changes that are not saved.");
+        }
         let place = if can_show {
             String::new()
         } else {
@@ -124,22 +189,53 @@ impl LspClient {
         let purpose = Purpose::DecideProposal(proposal.id);
         let (ask, question) = (self.requests).add("window/showMessageRequest", &params, purpose);
         out.push(ask);
-        self.reviews
-            .add(proposal.id, Shown::AsSheet { sheet, question });
+        // An editor that has the document open still shows the text from before.
+        let mut awaited = None;
+        let mut revision = proposal.revision;
+        if let Some(open) = self.documents.at(sheet.path()) {
+            let current = proposal.current();
+            if sheet.with_mark(open.buffer.text().to_owned()) != current {
+                awaited = Some(current.to_owned());
+                revision = 0;
+                if self.abilities.apply_edit {
+                    let edit =
+                        sheet::smallest_edit(&open.buffer, current, self.documents.encoding());
+                    out.push(self.apply_edit(&sheet.uri, &edit));
+                }
+            }
+        }
+        let shown = Shown {
+            path: proposal.path.clone(),
+            presented: proposal.revision,
+            revision,
+            surface: Surface::Sheet {
+                sheet,
+                question,
+                awaited,
+            },
+        };
+        self.reviews.add(proposal.id, shown);
         out
+    }
+
+    fn apply_edit(&mut self, uri: &str, edit: &Value) -> Outgoing {
+        let changes = json!({ "changes": { uri: [edit] } });
+        let params = json!({ "label": "Outrigger", "edit": changes });
+        let request = (self.requests).add("workspace/applyEdit", &params, Purpose::Nothing);
+        request.0
     }
 
     /// A proposal is over: the editor stops showing it.
     pub(crate) fn close(&mut self, id: ProposalId, outcome: Option<Outcome>) -> Vec<Outgoing> {
-        match self.reviews.remove(id) {
-            Some(Shown::Natively { path }) => {
-                let close = to_wire::close(id, &path, outcome);
-                vec![self.close_natively(&close, Purpose::CloseProposal(None))]
+        let Some(shown) = self.reviews.remove(id) else {
+            return Vec::new();
+        };
+        match shown.surface {
+            Surface::Diff => {
+                let close = to_wire::close(id, &shown.path, outcome);
+                vec![self.close_natively(&close, Purpose::CloseProposal)]
             }
-            Some(Shown::AsSheet { question, .. }) => {
-                self.requests.cancel(question).into_iter().collect()
-            }
-            None => Vec::new(),
+            Surface::Sheet { question, .. } => self.requests.cancel(question).into_iter().collect(),
         }
     }
 
@@ -151,17 +247,18 @@ impl LspClient {
     pub(crate) fn answer_draft_query(&mut self, query: DraftQuery) -> Vec<Outgoing> {
         let id = query.proposal;
         if let Some(sheet) = self.reviews.sheet_of(id) {
-            if let Some(text) = self.sheet_text(sheet) {
+            if let Some((text, revision)) = self.sheet_text(sheet).zip(self.reviews.revision(id)) {
                 // The agent may have given up waiting.
-                let _ = query.reply.send(text);
+                let _ = query.reply.send(Draft { revision, text });
             }
             return Vec::new();
         }
-        let Some(Shown::Natively { path }) = self.reviews.remove(id) else {
+        let Some(shown) = self.reviews.remove(id) else {
             return Vec::new();
         };
-        let close = to_wire::close(id, &path, Some(Outcome::Withdrawn));
-        vec![self.close_natively(&close, Purpose::CloseProposal(Some(query.reply)))]
+        let close = to_wire::close(id, &shown.path, Some(Outcome::Withdrawn));
+        let purpose = Purpose::TakeDraft(shown.revision, query.reply);
+        vec![self.close_natively(&close, purpose)]
     }
 
     pub(crate) async fn list_proposals(&self) -> Response {
@@ -183,11 +280,19 @@ impl LspClient {
     pub(crate) async fn decide_as_told(&self, params: &Params) -> Response {
         let verdict: wire::Verdict = params.parse()?;
         let id = ProposalId::new(verdict.id);
-        self.decide(id, from_wire::decision(verdict)).await
+        let seen = verdict.revision.or(self.reviews.revision(id));
+        self.decide_seen(id, from_wire::decision(verdict), seen)
+            .await
     }
 
+    /// Decides about the revision that is on the screen.
     pub(crate) async fn decide(&self, id: ProposalId, decision: Decision) -> Response {
-        let decided = self.front.decide(id, decision).await;
+        let seen = self.reviews.revision(id);
+        self.decide_seen(id, decision, seen).await
+    }
+
+    async fn decide_seen(&self, id: ProposalId, decision: Decision, seen: Option<u32>) -> Response {
+        let decided = self.front.decide(id, decision, seen).await;
         let decided = decided.map_err(to_wire::error)?;
         let message = words::decided(&decided);
         Ok(json!({ "delivered": decided.streaming, "message": message }))
@@ -197,7 +302,8 @@ impl LspClient {
     pub(crate) async fn compare_draft(&self, params: &Params) -> Response {
         let update: wire::Update = params.parse()?;
         let id = ProposalId::new(update.id);
-        let hunks = self.front.compare_draft(id, update.text).await;
+        let draft = self.draft(update).await.map_err(to_wire::error)?;
+        let hunks = self.front.compare_draft(id, draft).await;
         let hunks = hunks.map_err(to_wire::error)?;
         Ok(json!({ "hunks": to_wire::hunks(&hunks) }))
     }
@@ -206,8 +312,21 @@ impl LspClient {
         if let Ok(update) = params.read::<wire::Update>() {
             let id = ProposalId::new(update.id);
             // A proposal that is over needs no text any more.
-            let _ = self.front.set_draft(id, update.text).await;
+            if let Ok(draft) = self.draft(update).await {
+                let _ = self.front.set_draft(id, draft).await;
+            }
         }
+    }
+
+    /// What the person has made of a proposal, and of which revision.
+    async fn draft(&self, update: wire::Update) -> Result<Draft, FrontError> {
+        let id = ProposalId::new(update.id);
+        let revision = match update.revision.or(self.reviews.revision(id)) {
+            Some(revision) => revision,
+            None => self.front.proposal(id).await?.revision,
+        };
+        let text = update.text;
+        Ok(Draft { revision, text })
     }
 
     /// Accepts what a sheet says: in the editor if it is open there, otherwise on disk.
@@ -283,11 +402,7 @@ impl LspClient {
             return Ok(None);
         }
         let edit = sheet::smallest_edit(&open.buffer, &text, self.documents.encoding());
-        let changes = json!({ "changes": { sheet.uri.clone(): [edit] } });
-        let params = json!({ "label": "Outrigger", "edit": changes });
-        let request = self
-            .requests
-            .add("workspace/applyEdit", &params, Purpose::Nothing);
-        Ok(Some(request.0))
+        let uri = sheet.uri.clone();
+        Ok(Some(self.apply_edit(&uri, &edit)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use companion::desk::Draft;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use workbench::ProposalId;
@@ -17,8 +18,12 @@ const MOST: usize = 1024;
 pub(crate) enum Purpose {
     /// Show a proposal natively.
     OpenProposal(ProposalId),
-    /// Stop showing a proposal, and say what its text is now if somebody wants to know.
-    CloseProposal(Option<oneshot::Sender<String>>),
+    /// Say what the person has made of this revision of a proposal, which has new texts.
+    ReviseProposal(ProposalId, u32),
+    /// Stop showing a proposal.
+    CloseProposal,
+    /// The same, and say what the person has made of this revision, for whoever wants to know.
+    TakeDraft(u32, oneshot::Sender<Draft>),
     /// Ask the person with buttons about a proposal.
     DecideProposal(ProposalId),
     /// Ask the person with buttons about a request of the conversation.

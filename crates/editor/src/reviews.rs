@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use workbench::ProposalId;
+use workbench::{Place, ProposalId};
 
 use crate::sheet::{SHEETS, Sheet};
 use crate::uri;
@@ -25,19 +25,31 @@ pub(crate) struct Abilities {
     pub(crate) apply_edit: bool,
 }
 
+/// A proposal that the editor shows.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The path as the agent sent it.
+    pub(crate) path: String,
+    /// The revision that the editor was asked to show last.
+    pub(crate) presented: u32,
+    /// The revision that is on the screen.
+    pub(crate) revision: u32,
+    pub(crate) surface: Surface,
+}
+
 /// How the editor shows a proposal.
 #[derive(Debug)]
-pub(crate) enum Shown {
+pub(crate) enum Surface {
     /// As a diff of its own.
-    Natively {
-        /// The path as the agent sent it.
-        path: String,
-    },
+    Diff,
     /// As a document of ours.
-    AsSheet {
+    Sheet {
         sheet: Sheet,
         /// The number of the question with buttons.
         question: u64,
+        /// The text that the document should have, until the editor has it. Only then the revision
+        /// is on the screen.
+        awaited: Option<String>,
     },
 }
 
@@ -75,8 +87,44 @@ impl Reviews {
         self.shown.remove(&id)
     }
 
-    pub(crate) fn is_shown(&self, id: ProposalId) -> bool {
-        self.shown.contains_key(&id)
+    /// The revision of a proposal that is on the screen, if any is.
+    pub(crate) fn revision(&self, id: ProposalId) -> Option<u32> {
+        self.shown.get(&id).map(|shown| shown.revision)
+    }
+
+    /// The revision of a proposal that the editor was asked to show last, if any.
+    pub(crate) fn presented(&self, id: ProposalId) -> Option<u32> {
+        self.shown.get(&id).map(|shown| shown.presented)
+    }
+
+    /// The number of the question with buttons about a proposal that is shown as a document.
+    pub(crate) fn question(&self, id: ProposalId) -> Option<u64> {
+        match self.shown.get(&id)?.surface {
+            Surface::Sheet { question, .. } => Some(question),
+            Surface::Diff => None,
+        }
+    }
+
+    /// Whether a proposal about the file at this place is shown.
+    pub(crate) fn concern(&self, place: &Place) -> bool {
+        self.shown.values().any(|shown| {
+            let path = Path::new(&shown.path);
+            path == place.path || path == place.real
+        })
+    }
+
+    /// The sheet that is the document `uri` has this text now.
+    pub(crate) fn sheet_has(&mut self, uri: &str, text: &str) {
+        let Some(id) = self.sheet(uri).map(|sheet| sheet.proposal) else {
+            return;
+        };
+        if let Some(shown) = self.shown.get_mut(&id)
+            && let Surface::Sheet { sheet, awaited, .. } = &mut shown.surface
+            && awaited.as_deref() == Some(&*sheet.with_mark(text.to_owned()))
+        {
+            *awaited = None;
+            shown.revision = shown.presented;
+        }
     }
 
     pub(crate) fn shown(&self) -> Vec<ProposalId> {
@@ -116,9 +164,9 @@ impl Reviews {
     }
 
     fn all_sheets(&self) -> impl Iterator<Item = &Sheet> {
-        self.shown.values().filter_map(|shown| match shown {
-            Shown::AsSheet { sheet, .. } => Some(sheet),
-            Shown::Natively { .. } => None,
+        (self.shown.values()).filter_map(|shown| match &shown.surface {
+            Surface::Sheet { sheet, .. } => Some(sheet),
+            Surface::Diff => None,
         })
     }
 }

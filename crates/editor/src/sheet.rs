@@ -189,27 +189,25 @@ pub(crate) fn smallest_edit(buffer: &Buffer, new: &str, encoding: Encoding) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workbench::{Agent, Original, SessionId, Standing, VerdictCapabilities};
+    use workbench::{Agent, Original, ProposalRequest, SessionId, Standing, VerdictCapabilities};
 
     const ORIGINAL: &str = "one\ntwo\nthree\nfour\n";
     const PROPOSED: &str = "ONE\ntwo\nfour\nfive\n";
 
     fn sheet(folder: &Path) -> Sheet {
         let texts = Texts::new(Original::Text(ORIGINAL.into()), PROPOSED.into());
-        let proposal = Proposal {
-            id: ProposalId::new(3),
+        let request = ProposalRequest {
             session: SessionId::new("s"),
             agent: Agent::Qwen,
             path: "/w/a.txt".into(),
-            texts: Arc::new(texts),
+            texts,
             standing: Standing::Open,
             capabilities: VerdictCapabilities {
                 takes_empty_text: false,
                 takes_edited_text: true,
             },
-            opened_at: 0,
-            draft: None,
         };
+        let proposal = Proposal::new(ProposalId::new(3), request, 0);
         Sheet::lay(folder, &proposal).unwrap()
     }
 

@@ -23,6 +23,9 @@ pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         draft_hunks: draft.map(|draft| hunks(&front::hunks(proposal, draft))),
         dirty,
         editable: proposal.capabilities.takes_edited_text,
+        revision: proposal.revision,
+        stale: (proposal.file_change).map(|change| words::stale(change, proposal.conflicts())),
+        conflicts: Some(proposal.conflicts()).filter(|conflicts| *conflicts > 0),
     }
 }
 

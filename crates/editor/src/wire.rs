@@ -31,6 +31,8 @@ pub(crate) mod method {
 
     /// Show a proposal.
     pub(crate) const PROPOSAL_OPEN: &str = "outrigger/proposal/open";
+    /// Say what the text of a proposal is now.
+    pub(crate) const PROPOSAL_TEXT: &str = "outrigger/proposal/text";
     /// Stop showing a proposal, and say what its text is now.
     pub(crate) const PROPOSAL_CLOSE: &str = "outrigger/proposal/close";
     /// Connect to the daemon.
@@ -288,6 +290,15 @@ pub(crate) struct Proposal {
     pub(crate) dirty: bool,
     /// Whether another text, or some of the hunks, can be accepted.
     pub(crate) editable: bool,
+    /// Counts up from 1 whenever the file has changed and the proposal has new texts.
+    pub(crate) revision: u32,
+    /// That the file has changed since the agent read it, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stale: Option<String>,
+    /// How many places of `proposed` are in conflict with what was changed in the meantime; absent
+    /// if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conflicts: Option<usize>,
 }
 
 /// Who is connected and what is pending.
@@ -335,10 +346,11 @@ pub(crate) struct Shown {
     pub(crate) reason: Option<String>,
 }
 
-/// What an editor answers when it is asked to close one.
+/// What an editor answers when it is asked for the text of a proposal, or to close it: what the
+/// person has made of it, if anything.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Closed {
+pub(crate) struct EditedText {
     pub(crate) text: Option<String>,
 }
 
@@ -347,6 +359,8 @@ pub(crate) struct Closed {
 pub(crate) struct Update {
     pub(crate) id: u64,
     pub(crate) text: String,
+    /// The revision that it was made of; without it, the one that was shown last.
+    pub(crate) revision: Option<u32>,
 }
 
 /// A decision: rejected, or accepted whole, with some hunks, or with another text.
@@ -357,4 +371,6 @@ pub(crate) struct Verdict {
     pub(crate) accepted: bool,
     pub(crate) text: Option<String>,
     pub(crate) hunks: Option<Vec<usize>>,
+    /// The revision that the person has seen; without it, the one that was shown last.
+    pub(crate) revision: Option<u32>,
 }

@@ -1,7 +1,9 @@
 //! The changes of the feed.
 
 use companion::desk::{AgentSession, LogEntry};
-use workbench::{Agent, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing};
+use workbench::{
+    Agent, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing,
+};
 
 use crate::snapshot::Shared;
 
@@ -25,6 +27,8 @@ pub enum Topic {
 pub enum Change {
     /// An agent proposes something.
     Opened(ProposalSummary),
+    /// The file of a proposal has changed; the proposal has new texts.
+    Revised(ProposalSummary),
     /// The person changed the text of a proposal.
     Drafted(ProposalId),
     /// A proposal was closed.
@@ -58,6 +62,12 @@ pub struct ProposalSummary {
     pub new_file: bool,
     /// How many hunks it has.
     pub hunks: usize,
+    /// Counts up whenever the file has changed and the proposal has new texts.
+    pub revision: u32,
+    /// What has become of the file since the agent read it, if anything.
+    pub file_change: Option<FileChange>,
+    /// How many places of the text are in conflict with that.
+    pub conflicts: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
@@ -75,6 +85,9 @@ impl ProposalSummary {
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
             hunks: proposal.texts.review().hunks().len(),
+            revision: proposal.revision,
+            file_change: proposal.file_change,
+            conflicts: proposal.conflicts(),
             editable: proposal.capabilities.takes_edited_text,
             terminal_only: match &proposal.standing {
                 Standing::Open => None,
@@ -99,9 +112,11 @@ impl Change {
     /// The topic by which readers filter.
     pub fn topic(&self) -> Topic {
         match self {
-            Change::Opened(_) | Change::Drafted(_) | Change::Closed(..) | Change::Agents(_) => {
-                Topic::Review
-            }
+            Change::Opened(_)
+            | Change::Revised(_)
+            | Change::Drafted(_)
+            | Change::Closed(..)
+            | Change::Agents(_) => Topic::Review,
             Change::Counts(_) => Topic::Counts,
             Change::Shared(_) | Change::Logged(_) => Topic::Shared,
             Change::Conversation(_) => Topic::Conversation,
@@ -114,7 +129,7 @@ impl Change {
         const OVERHEAD: usize = 256;
         OVERHEAD
             + match self {
-                Change::Opened(summary) => summary.path.len(),
+                Change::Opened(summary) | Change::Revised(summary) => summary.path.len(),
                 Change::Agents(agents) => agents.len() * OVERHEAD,
                 Change::Shared(shared) => shared.size(),
                 Change::Conversation(change) => change.size(),

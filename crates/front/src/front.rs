@@ -9,6 +9,7 @@ use conversation::Conversation;
 use crate::change::Change;
 use crate::error::FrontError;
 use crate::feed::{Feed, Interest};
+use crate::file_watch::FileWatch;
 use crate::pump::Pump;
 use crate::reader::Reader;
 use crate::service::ServiceCommands;
@@ -50,6 +51,7 @@ impl Front {
             feed,
             conversation: start_conversation(publish),
         }));
+        tokio::spawn(FileWatch::new(&front, front.0.desk.events()?).run());
         tokio::spawn(Pump::new(&front, events).run());
         Ok(front)
     }

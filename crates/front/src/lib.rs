@@ -16,8 +16,10 @@
 mod change;
 mod error;
 mod feed;
+mod file_watch;
 mod front;
 mod presence;
+mod present;
 mod pump;
 mod reader;
 mod review;

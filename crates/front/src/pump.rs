@@ -113,6 +113,13 @@ impl Pump {
                 }
                 Parts::COUNTS
             }
+            Event::Revised(id) => {
+                if let Some(summary) = summarise(desk, id).await? {
+                    feed.push(Change::Revised(summary));
+                }
+                return Ok(());
+            }
+            Event::Touched(_) => return Ok(()),
             Event::Drafted(id) => {
                 feed.push(Change::Drafted(id));
                 return Ok(());

@@ -1,7 +1,7 @@
 //! Commands about proposals: list, draft, decide.
 
-use companion::desk::{Dispatched, DraftSource};
-use workbench::{Decision, Hunk, Proposal, ProposalId, Refusal, Review};
+use companion::desk::{Dispatched, Draft, DraftSource, State};
+use workbench::{Decision, Hunk, Place, Proposal, ProposalId, Refusal, Review};
 
 use crate::error::FrontError;
 use crate::front::Front;
@@ -19,8 +19,16 @@ impl Front {
         Ok(proposals)
     }
 
-    /// A pending proposal.
+    /// A pending proposal, against the present text of its file if that can be read.
     pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, FrontError> {
+        match self.refresh(id).await {
+            Ok(()) | Err(FrontError::Refused(Refusal::Unreadable(_))) => {}
+            Err(error) => return Err(error),
+        }
+        self.proposal_as_it_is(id).await
+    }
+
+    async fn proposal_as_it_is(&self, id: ProposalId) -> Result<Proposal, FrontError> {
         let found = self
             .0
             .desk
@@ -33,20 +41,32 @@ impl Front {
 
     /// Sets the person's edited text. Other front ends show it, and an agent that withdraws the
     /// proposal receives it.
-    pub async fn set_draft(&self, id: ProposalId, text: String) -> Result<(), FrontError> {
-        let drafted = self.0.desk.ask(move |state| state.set_draft(id, text));
-        Ok(drafted.await??)
+    pub async fn set_draft(&self, id: ProposalId, draft: Draft) -> Result<(), FrontError> {
+        Ok(self.0.desk.set_draft(id, draft).await??)
     }
 
     /// The same, and says where the text differs from the original, so that all agree on hunks.
     pub async fn compare_draft(
         &self,
         id: ProposalId,
-        text: String,
+        draft: Draft,
     ) -> Result<Vec<Hunk>, FrontError> {
-        let proposal = self.proposal(id).await?;
-        self.set_draft(id, text.clone()).await?;
-        off_thread(move || hunks(&proposal, &text)).await
+        self.set_draft(id, draft).await?;
+        let proposal = self.proposal_as_it_is(id).await?;
+        off_thread(move || hunks(&proposal, proposal.current())).await
+    }
+
+    /// A command has shown this revision of a proposal to the person.
+    pub async fn mark_shown(&self, id: ProposalId, revision: u32) {
+        let shown = move |state: &mut State| state.mark_shown(id, revision);
+        self.0.desk.tell(shown).await;
+    }
+
+    /// An editor has unsaved changes in a file, or none any more. A proposal for that file is
+    /// reviewed against them.
+    pub async fn set_unsaved(&self, place: Place, text: Option<String>) {
+        let set = move |state: &mut State| state.set_unsaved(place, text);
+        self.0.desk.tell(set).await;
     }
 
     /// From now on `source` has a newer text of the proposal than the last draft.
@@ -63,15 +83,26 @@ impl Front {
     }
 
     /// Decides a proposal. Returns when the decision would survive a crash.
+    ///
+    /// `seen` is the revision that the person had in front of them; without it, the last one that
+    /// a command has shown. If the file is not what they have seen, nothing is accepted.
     pub async fn decide(
         &self,
         id: ProposalId,
         decision: Decision,
+        seen: Option<u32>,
     ) -> Result<Dispatched, FrontError> {
+        if decision != Decision::Reject {
+            self.refresh(id).await?;
+        }
         let decision = match decision {
             // Merging large texts takes a while, so it must not block the desk.
             Decision::AcceptHunks(hunks) => {
-                let texts = self.proposal(id).await?.texts;
+                let proposal = self.proposal_as_it_is(id).await?;
+                if seen.is_some_and(|seen| seen != proposal.revision) {
+                    return Err(Refusal::Stale.into());
+                }
+                let texts = proposal.texts;
                 let text = off_thread(move || texts.merge(&hunks)).await?;
                 Decision::AcceptText(text.map_err(Refusal::from)?)
             }
@@ -80,7 +111,7 @@ impl Front {
         let decided = self
             .0
             .desk
-            .ask(move |state| (state.decide(id, decision), state.receipt()));
+            .ask(move |state| (state.decide(id, decision, seen), state.receipt()));
         let (decided, receipt) = decided.await?;
         let decided = decided?;
         receipt.written().await;

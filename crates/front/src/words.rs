@@ -9,7 +9,7 @@ use std::path::Path;
 
 use companion::desk::{AgentSession, Dispatched};
 use text::show::one_line;
-use workbench::Outcome;
+use workbench::{FileChange, Outcome};
 
 use crate::change::Counts;
 
@@ -53,6 +53,26 @@ pub fn agents(agents: &[AgentSession]) -> String {
         format!("{}{presence}", name.trim_end())
     });
     named.collect::<Vec<_>>().join(", ")
+}
+
+/// That the file of a proposal has changed since the agent read it, and what that means.
+pub fn stale(change: FileChange, conflicts: usize) -> String {
+    let what = match change {
+        FileChange::Changed => {
+            "the file has changed since the agent read it; the edit is shown on top of what is there now"
+        }
+        FileChange::Created => {
+            "the file did not exist when the agent looked; the edit is shown on top of what is there now"
+        }
+        FileChange::Deleted => {
+            "the file was deleted since the agent read it; accepting makes it anew"
+        }
+    };
+    match conflicts {
+        0 => what.into(),
+        1 => format!("{what}; one place is in conflict"),
+        several => format!("{what}; {several} places are in conflict"),
+    }
 }
 
 /// That the proposal for the file at `path` is over. How is not always known to somebody who was
@@ -177,6 +197,16 @@ mod tests {
         ] {
             assert_eq!(closed(path, outcome), said);
         }
+    }
+
+    #[test]
+    fn a_stale_proposal_is_explained() {
+        let clean = stale(FileChange::Changed, 0);
+        assert!(clean.ends_with("on top of what is there now"), "{clean}");
+        let one = stale(FileChange::Created, 1);
+        assert!(one.ends_with("; one place is in conflict"), "{one}");
+        let several = stale(FileChange::Deleted, 2);
+        assert!(several.ends_with("; 2 places are in conflict"), "{several}");
     }
 
     #[test]

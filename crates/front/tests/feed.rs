@@ -9,6 +9,7 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use companion::desk::Draft;
 use conversation::view::Speaker;
 use conversation::{BackendEvent, Conversation, Settings};
 use front::{Change, FrontError, Interest, Item, Reader, ServiceCommand, Topic};
@@ -16,8 +17,8 @@ use testkit::scripted_backend::{Script, scripted};
 use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
-    Agent, Cursor, Decision, Focus, Original, Outcome, Place, ProposalId, ProposalRequest, Refusal,
-    SessionId, Standing, Texts, Verdict, VerdictCapabilities, Visibility,
+    Agent, Cursor, Decision, Focus, Original, Outcome, Place, Proposal, ProposalId,
+    ProposalRequest, Refusal, SessionId, Standing, Texts, Verdict, VerdictCapabilities, Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -63,17 +64,18 @@ impl ScriptedCompanion {
         }
     }
 
-    /// Opens a proposal.
+    /// Opens a proposal for a file of three lines.
     async fn propose(
         &self,
-        path: &str,
+        name: &str,
         proposed: &str,
     ) -> (ProposalId, oneshot::Receiver<Verdict>) {
-        let original = Original::Text("one\ntwo\nthree\n".into());
+        let text = "one\ntwo\nthree\n";
+        let original = Original::Text(text.into());
         let ask = ProposalRequest {
-            session: SessionId::new(path),
+            session: SessionId::new(name),
             agent: Agent::Qwen,
-            path: path.into(),
+            path: self.file(name, text),
             texts: Texts::new(original, proposed.into()),
             standing: Standing::Open,
             capabilities: VerdictCapabilities {
@@ -95,6 +97,14 @@ impl ScriptedCompanion {
             speaker: Speaker::Agent,
             text: text.into(),
         });
+    }
+}
+
+/// What the person has made of a proposal that was not revised.
+fn first_draft(text: &str) -> Draft {
+    Draft {
+        revision: Proposal::FIRST,
+        text: text.into(),
     }
 }
 
@@ -124,14 +134,14 @@ async fn next_of<T>(reader: &mut Reader, find: impl Fn(Change) -> Option<T>) -> 
 #[tokio::test]
 async fn a_reader_gets_a_snapshot_and_then_each_change() {
     let companion = ScriptedCompanion::start();
-    let (opened_before, _) = companion.propose("/w/a.txt", "ONE\ntwo\nthree\n").await;
+    let (opened_before, _) = companion.propose("a.txt", "ONE\ntwo\nthree\n").await;
     let mut reader = companion.front.read(EVERYTHING, None);
     let first = snapshot(&mut reader).await;
     assert_eq!(first.overview.proposals.len(), 1);
     assert_eq!(first.overview.problems, ["a problem"]);
     assert!(first.conversation.unwrap().entries.is_empty());
 
-    let (id, _verdict) = companion.propose("/w/b.txt", "ONE\ntwo\nTHREE\n").await;
+    let (id, _verdict) = companion.propose("b.txt", "ONE\ntwo\nTHREE\n").await;
     let opened = next_of(&mut reader, |change| match change {
         Change::Opened(summary) => Some(summary),
         _ => None,
@@ -140,12 +150,16 @@ async fn a_reader_gets_a_snapshot_and_then_each_change() {
     assert_eq!((opened.id, opened.hunks), (id, 2));
     companion
         .front
-        .set_draft(id, "mine\n".into())
+        .set_draft(id, first_draft("mine\n"))
         .await
         .unwrap();
     let drafted = |change| (change == Change::Drafted(id)).then_some(());
     next_of(&mut reader, drafted).await;
-    companion.front.decide(id, Decision::Reject).await.unwrap();
+    companion
+        .front
+        .decide(id, Decision::Reject, None)
+        .await
+        .unwrap();
     let closed = |change| (change == Change::Closed(id, Outcome::Rejected)).then_some(());
     next_of(&mut reader, closed).await;
     // Somebody who was not there finds it in the log.
@@ -200,13 +214,21 @@ async fn no_change_of_a_conversation_is_lost_or_repeated() {
 #[tokio::test]
 async fn a_reader_resumes_or_gets_a_snapshot() {
     let companion = ScriptedCompanion::start();
-    let (id, _verdict) = companion.propose("/w/a.txt", "x\n").await;
+    let (id, _verdict) = companion.propose("a.txt", "x\n").await;
     let mut reader = companion.front.read(EVERYTHING, None);
     let seen = snapshot(&mut reader).await.number;
-    companion.front.set_draft(id, "1\n".into()).await.unwrap();
+    companion
+        .front
+        .set_draft(id, first_draft("1\n"))
+        .await
+        .unwrap();
     assert_eq!(change(&mut reader).await, Change::Drafted(id));
     drop(reader);
-    companion.front.set_draft(id, "2\n".into()).await.unwrap();
+    companion
+        .front
+        .set_draft(id, first_draft("2\n"))
+        .await
+        .unwrap();
 
     let mut back = companion.front.read(EVERYTHING, Some(seen));
     for _ in 0..2 {
@@ -263,10 +285,10 @@ async fn a_status_line_receives_counts_and_not_every_move() {
 #[tokio::test]
 async fn hunks_are_chosen_by_number() {
     let companion = ScriptedCompanion::start();
-    let (id, verdict) = companion.propose("/w/a.txt", "ONE\ntwo\nTHREE\n").await;
+    let (id, verdict) = companion.propose("a.txt", "ONE\ntwo\nTHREE\n").await;
     let wrong = companion
         .front
-        .decide(id, Decision::AcceptHunks([7].into()));
+        .decide(id, Decision::AcceptHunks([7].into()), None);
     let wrong = wrong.await.unwrap_err();
     assert!(
         matches!(wrong, FrontError::Refused(Refusal::UnknownHunk(_))),
@@ -274,7 +296,7 @@ async fn hunks_are_chosen_by_number() {
     );
     let some = companion
         .front
-        .decide(id, Decision::AcceptHunks([2].into()));
+        .decide(id, Decision::AcceptHunks([2].into()), None);
     some.await.unwrap();
     let accepted = Verdict::Accepted {
         text: "one\ntwo\nTHREE\n".into(),
@@ -283,7 +305,7 @@ async fn hunks_are_chosen_by_number() {
     assert_eq!(verdict.await.unwrap(), accepted);
     let over = companion
         .front
-        .decide(id, Decision::Reject)
+        .decide(id, Decision::Reject, None)
         .await
         .unwrap_err();
     assert!(matches!(over, FrontError::Refused(Refusal::Unknown(_))));

@@ -76,7 +76,8 @@ pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult 
     if args.json {
         print_json(&detail);
     } else {
-        if let Some(why) = &detail.proposal.terminal_only {
+        let proposal = &detail.proposal;
+        for why in proposal.terminal_only.iter().chain(&proposal.stale) {
             note(why);
         }
         print_diff(&detail.diff);
@@ -90,6 +91,7 @@ pub(crate) async fn accept(global: &GlobalArgs, args: &AcceptArgs) -> CommandRes
     let accept = wire::Accept {
         hunks: args.hunks.clone(),
         content,
+        revision: None,
     };
     let decided: wire::Decided = client(&record)
         .post(&format!("/api/proposals/{}/accept", args.id), &accept)
@@ -240,11 +242,17 @@ fn describe(status: &wire::Status) -> String {
 }
 
 fn summary(proposal: &wire::Proposal) -> String {
-    let what = match (&proposal.terminal_only, proposal.new_file, proposal.hunks) {
+    let mut what = match (&proposal.terminal_only, proposal.new_file, proposal.hunks) {
         (Some(why), ..) => why.clone(),
         (None, true, _) => "new file".to_owned(),
         (None, false, hunks) => counted(hunks, "hunk"),
     };
+    if proposal.stale.is_some() {
+        what.push_str("; the file has changed since");
+    }
+    if proposal.conflicts > 0 {
+        what = format!("{what}; {}", counted(proposal.conflicts, "conflict"));
+    }
     let line = format!(
         "{:>4}  {:<7} {}  ({what})",
         proposal.id, proposal.agent, proposal.path
@@ -299,6 +307,9 @@ mod tests {
             opened_at: 0,
             new_file: false,
             hunks: 1,
+            revision: 1,
+            stale: None,
+            conflicts: 0,
             editable: true,
             terminal_only: None,
         };

@@ -37,4 +37,4 @@ pub use error::Error;
 pub use file::{read, remove, sweep, write};
 pub use folder::ensure_folder;
 pub use peer::{Peer, peer};
-pub use stamp::{Stamp, stamp};
+pub use stamp::{Stamp, stamp, stamp_of_target};

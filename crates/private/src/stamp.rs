@@ -21,12 +21,27 @@ pub struct Stamp {
 /// The stamp of the file at `path`; `None` when there is no file, when its metadata cannot be
 /// read, and for a symlink or a folder.
 pub fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    metadata.is_file().then(|| Stamp {
-        length: metadata.len(),
-        modified: metadata.modified().ok(),
-        inode: platform::inode(&metadata),
-    })
+    Stamp::of(&fs::symlink_metadata(path).ok()?)
+}
+
+/// The same, but of the file that a symlink leads to.
+pub fn stamp_of_target(path: &Path) -> Option<Stamp> {
+    Stamp::of(&fs::metadata(path).ok()?)
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Option<Stamp> {
+        metadata.is_file().then(|| Stamp {
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+            inode: platform::inode(metadata),
+        })
+    }
+
+    /// Whether the file was written at that time or later, or may have been.
+    pub fn is_after(&self, time: SystemTime) -> bool {
+        self.modified.is_none_or(|modified| modified >= time)
+    }
 }
 
 #[cfg(test)]

@@ -257,7 +257,7 @@ impl InProcessCompanion {
     /// The person decides.
     pub async fn decide(&self, id: u64, decision: Decision) -> Result<Dispatched, Refusal> {
         let id = ProposalId::new(id);
-        let decided = self.desk.ask(move |state| state.decide(id, decision));
+        let decided = self.desk.ask(move |state| state.decide(id, decision, None));
         decided.await.unwrap()
     }
 

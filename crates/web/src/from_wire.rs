@@ -11,7 +11,7 @@ pub(crate) fn proposal_id(text: &str) -> Result<ProposalId, ApiError> {
     id.map_err(|_| ApiError::Invalid(format!("{text:?} is not the number of a proposal")))
 }
 
-/// The decision that the body of `accept` stands for.
+/// The decision that the body of `accept` stands for. What of it the person has seen is apart.
 pub(crate) fn decision(accept: wire::Accept) -> Result<Decision, ApiError> {
     match (accept.hunks, accept.content) {
         (Some(_), Some(_)) => Err(ApiError::Invalid(

@@ -73,6 +73,7 @@ impl ApiError {
                 FrontError::Refused(Refusal::Unknown(_)) | FrontError::NoSuchFile { .. } => {
                     NOT_FOUND
                 }
+                FrontError::Refused(Refusal::Stale) => (StatusCode::CONFLICT, "stale"),
                 FrontError::Refused(Refusal::UnknownHunk(_))
                 | FrontError::RelativePath(_)
                 | FrontError::NotAFile(_) => INVALID,

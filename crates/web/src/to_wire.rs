@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
-use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot};
+use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
 use workbench::{OpenFile, Proposal};
 
 use crate::routes::Api;
@@ -100,6 +100,9 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
         opened_at: summary.opened_at,
         new_file: summary.new_file,
         hunks: summary.hunks,
+        revision: summary.revision,
+        stale: (summary.file_change).map(|change| words::stale(change, summary.conflicts)),
+        conflicts: summary.conflicts,
         editable: summary.editable,
         terminal_only: summary.terminal_only.clone(),
     }

@@ -115,6 +115,14 @@ pub struct Proposal {
     pub new_file: bool,
     /// How many hunks it has.
     pub hunks: usize,
+    /// Counts up from 1 whenever the file has changed and the proposal has new texts.
+    pub revision: u32,
+    /// That the file has changed since the agent read it, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<String>,
+    /// How many places of the text are in conflict with what was changed in the meantime.
+    #[serde(default)]
+    pub conflicts: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
@@ -152,6 +160,9 @@ pub struct Detail {
 pub struct Draft {
     /// The whole text.
     pub content: String,
+    /// The revision of the proposal that it was made of; without it, the present one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u32>,
 }
 
 /// Where a draft differs from the original.
@@ -172,6 +183,9 @@ pub struct Accept {
     /// Accept this text instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// The revision that the person has seen; without it, the last one that a command has shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u32>,
 }
 
 /// The answer to a decision.
@@ -251,7 +265,8 @@ pub type Environment = BTreeMap<String, String>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// For programs: `unauthorized`, `forbidden`, `not_found`, `refused`, `invalid`, `unavailable`.
+    /// For programs: `unauthorized`, `forbidden`, `not_found`, `refused`, `stale`, `invalid`,
+    /// `unavailable`.
     pub kind: String,
     /// For people, in one sentence.
     pub message: String,

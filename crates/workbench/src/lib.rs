@@ -7,7 +7,8 @@
 //! * the [`Privacy`] filter that every document passes before it is shared;
 //! * the [`Proposals`] that agents make, and the [`Verdict`] of the person;
 //! * the [`Review`] of one proposal: its hunks, and the text that results when
-//!   only some of them are kept.
+//!   only some of them are kept; against the present text if the file has
+//!   changed since the agent read it.
 //!
 //! It does no I/O, never blocks, and knows no wire format. It has no clock
 //! either: time is passed in as Unix milliseconds, so every test can set it.
@@ -20,12 +21,14 @@ mod document;
 mod focus_order;
 mod id;
 mod outcome;
+mod present;
 mod privacy;
 mod proposal;
 mod proposals;
 mod review;
 mod secrets;
 mod text;
+mod three_way;
 mod unified;
 mod workbench;
 
@@ -35,6 +38,7 @@ pub use context::{Active, Context, HeldBack, OpenFile};
 pub use document::{Cursor, Document, Focus, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
+pub use present::{FileChange, Revised};
 pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
 pub use proposal::{
     Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Verdict,

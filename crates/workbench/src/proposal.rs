@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::present::{EarlierTexts, FileChange};
+use crate::three_way::Markers;
 use crate::{Agent, Outcome, ProposalId, Review, SessionId, UnknownHunk};
 
 /// The content of the file that a proposal would change.
@@ -124,8 +126,21 @@ pub struct Proposal {
     /// The path exactly as the agent sent it, because the agent compares it
     /// byte for byte.
     pub path: String,
-    /// The texts.
+    /// The texts that the person reviews: the file as it is now, and the agent's edit brought into
+    /// it. They are those of the request until the file changes.
     pub texts: Arc<Texts>,
+    /// Counts up from 1 whenever the file has changed and the texts were made anew.
+    pub revision: u32,
+    /// The texts of the request: the file as the agent read it, and what the agent would write.
+    pub requested: Arc<Texts>,
+    /// What has become of the file since the agent read it, if anything.
+    pub file_change: Option<FileChange>,
+    /// How places in conflict are marked in the proposed text and in a draft.
+    pub(crate) markers: Option<Markers>,
+    /// The texts of the revisions before, as far as a front end may still show them.
+    pub(crate) earlier: EarlierTexts,
+    /// The last revision that a command has shown to the person.
+    pub(crate) shown: u32,
     /// Who can decide it.
     pub standing: Standing,
     /// What the agent can do with a verdict.
@@ -137,6 +152,31 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// The first revision.
+    pub const FIRST: u32 = 1;
+
+    /// The proposal that a request makes.
+    pub fn new(id: ProposalId, request: ProposalRequest, opened_at: u64) -> Proposal {
+        let texts = Arc::new(request.texts);
+        Proposal {
+            id,
+            session: request.session,
+            agent: request.agent,
+            path: request.path,
+            texts: texts.clone(),
+            revision: Proposal::FIRST,
+            requested: texts,
+            file_change: None,
+            markers: None,
+            earlier: EarlierTexts::default(),
+            shown: Proposal::FIRST,
+            standing: request.standing,
+            capabilities: request.capabilities,
+            opened_at,
+            draft: None,
+        }
+    }
+
     /// The current text: the person's draft, or else the agent's proposal.
     pub fn current(&self) -> &str {
         self.draft.as_deref().unwrap_or(&self.texts.proposed)
@@ -155,12 +195,19 @@ impl Proposal {
             (Decision::AcceptText(text), _) => text,
             (Decision::AcceptHunks(keep), _) => self.texts.merge(&keep)?,
         };
-        let edited = text != self.texts.proposed;
+        let conflicts = self.conflicts_in(&text);
+        if conflicts > 0 {
+            return Err(Refusal::Conflicts(conflicts));
+        }
+        let edited = text != self.requested.proposed;
         if edited && text.is_empty() && !self.capabilities.takes_empty_text {
             return Err(Refusal::EmptyText);
         }
         if edited && !self.capabilities.takes_edited_text {
-            return Err(Refusal::EditedText);
+            return Err(match self.file_change {
+                Some(_) => Refusal::WouldOverwrite,
+                None => Refusal::EditedText,
+            });
         }
         Ok(Verdict::Accepted { text, edited })
     }
@@ -260,4 +307,32 @@ pub enum Refusal {
     /// A hunk was chosen that the proposal does not have.
     #[error(transparent)]
     UnknownHunk(#[from] UnknownHunk),
+    /// The file has changed, and the person has not seen the proposal against the present text.
+    #[error(
+        "the file has changed since you looked at this proposal, which is shown against the present text now; look at it again, then decide"
+    )]
+    Stale,
+    /// Both the person and the agent have changed the same lines.
+    #[error(
+        "{} in conflict with changes that were made in the meantime; edit the text between the markers <<<<<<< and >>>>>>>, drop those hunks, or reject the proposal",
+        places(*.0)
+    )]
+    Conflicts(usize),
+    /// The agent takes no text but its own, and that would undo what was changed in the meantime.
+    #[error(
+        "the file has changed since the agent read it, and this agent would overwrite that because it takes no text but its own; reject the proposal and ask for it again"
+    )]
+    WouldOverwrite,
+    /// What is in the file now is not known, so nobody can say what would be overwritten.
+    #[error(
+        "the file cannot be compared with what the agent read ({0}); reject the proposal, or answer in the agent's terminal"
+    )]
+    Unreadable(String),
+}
+
+fn places(count: usize) -> String {
+    match count {
+        1 => "one place is".into(),
+        _ => format!("{count} places are"),
+    }
 }

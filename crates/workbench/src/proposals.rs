@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, SessionId, Standing,
+    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, Revised, SessionId, Standing,
 };
 
 /// The proposals that wait for a decision.
@@ -48,17 +48,7 @@ impl Proposals {
     pub fn propose(&mut self, request: ProposalRequest, now: u64) -> NewProposal {
         let id = ProposalId::new(self.next_id);
         let replaced = self.withdraw_path(&request.session, &request.path);
-        self.insert(Proposal {
-            id,
-            session: request.session,
-            agent: request.agent,
-            path: request.path,
-            texts: Arc::new(request.texts),
-            standing: request.standing,
-            capabilities: request.capabilities,
-            opened_at: now,
-            draft: None,
-        });
+        self.insert(Proposal::new(id, request, now));
         NewProposal { id, replaced }
     }
 
@@ -95,9 +85,18 @@ impl Proposals {
         self.open.is_empty()
     }
 
-    /// The person has changed the proposed text, but not decided yet.
-    pub fn set_draft(&mut self, id: ProposalId, text: impl Into<Arc<str>>) -> Result<(), Refusal> {
+    /// The person has changed the proposed text of this revision, but not decided yet. See
+    /// [`Proposal::bring_forward`] for a text that was made of an earlier revision.
+    pub fn set_draft(
+        &mut self,
+        id: ProposalId,
+        revision: u32,
+        text: impl Into<Arc<str>>,
+    ) -> Result<(), Refusal> {
         let proposal = self.open.get_mut(&id).ok_or(Refusal::Unknown(id))?;
+        if revision != proposal.revision {
+            return Err(Refusal::Stale);
+        }
         if let Standing::TerminalOnly(why) = &proposal.standing {
             return Err(Refusal::TerminalOnly(why.clone()));
         }
@@ -109,10 +108,36 @@ impl Proposals {
         Ok(())
     }
 
+    /// The file has changed: from now on the proposal is reviewed against its present text.
+    /// Returns whether it is; it is not if somebody else was first, or if it is over.
+    pub fn revise(&mut self, id: ProposalId, revised: Revised) -> bool {
+        let proposal = self.open.get_mut(&id);
+        proposal.is_some_and(|proposal| proposal.apply(revised))
+    }
+
+    /// A command has shown this revision to the person.
+    pub fn mark_shown(&mut self, id: ProposalId, revision: u32) {
+        if let Some(proposal) = self.open.get_mut(&id) {
+            proposal.shown = revision;
+        }
+    }
+
     /// The person has decided. The proposal is removed, unless the decision is
     /// refused: then nothing changes.
-    pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Decided, Refusal> {
+    ///
+    /// `seen` is the revision that the person had in front of them; without it, the last one that
+    /// a command has shown. Nothing is accepted that the person has not seen.
+    pub fn decide(
+        &mut self,
+        id: ProposalId,
+        decision: Decision,
+        seen: Option<u32>,
+    ) -> Result<Decided, Refusal> {
         let proposal = self.open.get(&id).ok_or(Refusal::Unknown(id))?;
+        let seen = seen.unwrap_or(proposal.shown);
+        if decision != Decision::Reject && seen != proposal.revision {
+            return Err(Refusal::Stale);
+        }
         let verdict = proposal.judge(decision)?;
         let proposal = self.remove(id).ok_or(Refusal::Unknown(id))?;
         Ok(Decided { proposal, verdict })

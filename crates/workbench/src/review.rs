@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::compare::changes;
-use crate::text::BOM;
+use crate::text::{BOM, in_line_ending};
 use crate::{Form, LineEnding};
 
 /// One change of a proposal.
@@ -173,7 +173,7 @@ impl Fold {
 
     fn in_the_proposals_form(self, lines: &str) -> Cow<'_, str> {
         if self.ending {
-            Cow::Owned(lines.replace("\r\n", "\n"))
+            in_line_ending(lines, LineEnding::Lf)
         } else {
             Cow::Borrowed(lines)
         }

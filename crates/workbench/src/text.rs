@@ -5,6 +5,8 @@
 //! write. So the same text can arrive in two forms, and a comparison has to
 //! know which differences are form and which are edits.
 
+use std::borrow::Cow;
+
 /// The byte order mark that some programs put at the start of a text.
 pub(crate) const BOM: char = '\u{feff}';
 
@@ -39,7 +41,7 @@ impl Form {
 }
 
 impl LineEnding {
-    fn of(text: &str) -> LineEnding {
+    pub(crate) fn of(text: &str) -> LineEnding {
         let mut seen = LineEnding::None;
         for line in text.split_inclusive('\n') {
             let this = if line.ends_with("\r\n") {
@@ -67,6 +69,28 @@ impl LineEnding {
             LineEnding::None => "none",
         }
     }
+}
+
+/// The text without its byte order mark.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BOM).unwrap_or(text)
+}
+
+/// Lines with another line ending. A line without an end stays without one.
+pub(crate) fn in_line_ending(lines: &str, ending: LineEnding) -> Cow<'_, str> {
+    match ending {
+        LineEnding::Lf if lines.contains("\r\n") => Cow::Owned(lines.replace("\r\n", "\n")),
+        LineEnding::CrLf if LineEnding::of(lines) != LineEnding::CrLf => {
+            Cow::Owned(lines.replace("\r\n", "\n").replace('\n', "\r\n"))
+        }
+        _ => Cow::Borrowed(lines),
+    }
+}
+
+/// Whether two texts are the same but for their form.
+pub(crate) fn same_but_for_form(a: &str, b: &str) -> bool {
+    let plain = |text| in_line_ending(without_mark(text), LineEnding::Lf);
+    a == b || plain(a) == plain(b)
 }
 
 /// The longest beginning of `text` that has at most `units` UTF-16 code units

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
-use workbench::{Context, Outcome, ProposalId, Workbench};
+use workbench::{Context, Outcome, ProposalId, Refusal, Workbench};
 
 pub use log::{Log, LogEntry, LogEvent, ProposalRef, Revision, SentContext, SessionRef};
 pub(crate) use state::Withdrawn;
@@ -43,6 +43,10 @@ pub enum Event {
     Opened(ProposalId),
     /// The person changed the text of a proposal.
     Drafted(ProposalId),
+    /// The file of a proposal has changed, and the proposal is reviewed against its present text.
+    Revised(ProposalId),
+    /// The person has changed the file of a proposal in an editor, and perhaps not saved it.
+    Touched(ProposalId),
     /// A proposal is over; whoever shows it closes it.
     Closed(ProposalId, Outcome),
     /// A verdict has reached its agent.
@@ -62,7 +66,16 @@ pub struct DraftQuery {
     /// Which proposal.
     pub proposal: ProposalId,
     /// Where to send the text; dropped if the front end does not know it.
-    pub reply: oneshot::Sender<String>,
+    pub reply: oneshot::Sender<Draft>,
+}
+
+/// What the person has made of the text of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The revision of the proposal that it was made of.
+    pub revision: u32,
+    /// The whole text.
+    pub text: String,
 }
 
 /// The channel to a front end that shows a proposal and knows its text.
@@ -173,6 +186,33 @@ impl Desk {
     pub async fn tell(&self, job: impl FnOnce(&mut State) + Send + 'static) {
         // The channel is closed only while the program ends, and then nothing matters any more.
         let _ = self.jobs.send(Box::new(job)).await;
+    }
+
+    /// What the person has made of a proposal's text. If the proposal was revised since, their
+    /// change is brought into the present revision.
+    pub async fn set_draft(
+        &self,
+        id: ProposalId,
+        draft: Draft,
+    ) -> Result<Result<(), Refusal>, Gone> {
+        let Some(proposal) = self.ask(move |state| state.proposal(id).cloned()).await? else {
+            return Ok(Err(Refusal::Unknown(id)));
+        };
+        let revision = proposal.revision;
+        let text = if draft.revision == revision {
+            Some(draft.text)
+        } else {
+            let forward = move || proposal.bring_forward(draft.revision, &draft.text);
+            let forward = tokio::task::spawn_blocking(forward).await;
+            forward.map_err(|_| Gone)?
+        };
+        match text {
+            Some(text) => {
+                self.ask(move |state| state.set_draft(id, revision, text))
+                    .await
+            }
+            None => Ok(Err(Refusal::Stale)),
+        }
     }
 
     /// The context as agents see it, now and whenever it changes.

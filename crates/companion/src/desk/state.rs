@@ -6,13 +6,14 @@ mod direct_proposals;
 mod sessions;
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, broadcast, oneshot, watch};
 use workbench::{
     AbsenceRule, Agent, Decision, Focus, HeldBack, Outcome, Place, Proposal, ProposalId,
-    ProposalRequest, Proposals, Refusal, SessionId, Standing, Texts, Verdict, Workbench,
+    ProposalRequest, Proposals, Refusal, Revised, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
 pub use sessions::{AgentClient, AgentSession};
@@ -26,6 +27,7 @@ use crate::agents::dialect;
 use crate::journal::{Journal, Receipt, Saved, SavedVerdict};
 use crate::limits::Limits;
 use crate::mailbox::{Letter, Mailbox};
+use crate::original;
 use sessions::SessionState;
 
 /// All state of a companion.
@@ -39,6 +41,9 @@ pub struct State {
     direct_waiters: HashMap<ProposalId, oneshot::Sender<Verdict>>,
     /// Front ends that show a proposal and know its current text.
     draft_sources: HashMap<ProposalId, DraftSource>,
+    /// The texts of files that are open in an editor with unsaved changes, and that proposals are
+    /// about.
+    unsaved: Vec<(Place, Arc<str>)>,
     /// Whether the person has stopped the context.
     paused: bool,
     /// Whether the context may differ from what was published last.
@@ -96,7 +101,8 @@ impl Withdrawn {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Withdrawn::Proposal(proposal) => match proposal.standing {
-                Standing::Open => Some(proposal.current()),
+                // The agent may write it, so a text with conflicts is none.
+                Standing::Open => (proposal.conflicts() == 0).then(|| proposal.current()),
                 Standing::TerminalOnly(_) => None,
             },
             Withdrawn::Decided(verdict) => verdict.text(),
@@ -150,6 +156,7 @@ impl State {
             reports: Arc::default(),
             direct_waiters: HashMap::new(),
             draft_sources: HashMap::new(),
+            unsaved: Vec::new(),
             paused: false,
             stale: true,
             files: KnownFiles::new(looking),
@@ -246,11 +253,66 @@ impl State {
         self.proposals.get(id)
     }
 
-    /// What the person typed into a proposal so far, so that an agent that takes it back gets that text.
-    pub fn set_draft(&mut self, id: ProposalId, text: String) -> Result<(), Refusal> {
-        self.proposals.set_draft(id, text)?;
+    /// What the person typed into a revision of a proposal so far, so that an agent that takes it
+    /// back gets that text.
+    pub fn set_draft(
+        &mut self,
+        id: ProposalId,
+        revision: u32,
+        text: String,
+    ) -> Result<(), Refusal> {
+        self.proposals.set_draft(id, revision, text)?;
         self.emit(Event::Drafted(id));
         Ok(())
+    }
+
+    /// The file of a proposal has changed: it is reviewed against the present text from now on.
+    /// Returns whether it is; it is not if somebody else was first, or if it is over.
+    pub fn revise(&mut self, id: ProposalId, revised: Revised) -> bool {
+        let is_revised = self.proposals.revise(id, revised);
+        if is_revised {
+            self.emit(Event::Revised(id));
+        }
+        is_revised
+    }
+
+    /// A command has shown this revision to the person.
+    pub fn mark_shown(&mut self, id: ProposalId, revision: u32) {
+        self.proposals.mark_shown(id, revision);
+    }
+
+    /// An editor has unsaved changes in a file, or none any more.
+    pub fn set_unsaved(&mut self, place: Place, text: Option<String>) {
+        self.unsaved.retain(|(other, _)| other.path != place.path);
+        let touched: Vec<_> = (self.proposals.iter())
+            .filter(|proposal| is_at(&place, &self.path_of(proposal)))
+            .map(|proposal| proposal.id)
+            .collect();
+        // Nobody asks for the text of any other file.
+        if let Some(text) = text.filter(|_| !touched.is_empty()) {
+            self.unsaved.push((place, text.into()));
+        }
+        for id in touched {
+            self.emit(Event::Touched(id));
+        }
+    }
+
+    /// The text of a proposal's file in an editor, if it has unsaved changes there.
+    pub fn unsaved(&self, proposal: &Proposal) -> Option<Arc<str>> {
+        let path = self.path_of(proposal);
+        let mut unsaved = self.unsaved.iter();
+        let (_, text) = unsaved.find(|(place, _)| is_at(place, &path))?;
+        Some(text.clone())
+    }
+
+    /// The path of a proposal's file; a relative one is taken from the first folder.
+    fn path_of(&self, proposal: &Proposal) -> PathBuf {
+        original::path(&proposal.path, self.workbench.roots())
+    }
+
+    /// The largest file that is shown beside what an agent proposes, in bytes.
+    pub fn largest_original(&self) -> u64 {
+        self.limits.original
     }
 
     /// The log of what happened.
@@ -258,9 +320,15 @@ impl State {
         &self.log
     }
 
-    /// The person decided. The verdict goes to the session that asked, and to no other.
-    pub fn decide(&mut self, id: ProposalId, decision: Decision) -> Result<Dispatched, Refusal> {
-        let decided = self.proposals.decide(id, decision)?;
+    /// The person decided, with this revision in front of them; without it, the last one that a
+    /// command has shown. The verdict goes to the session that asked, and to no other.
+    pub fn decide(
+        &mut self,
+        id: ProposalId,
+        decision: Decision,
+        seen: Option<u32>,
+    ) -> Result<Dispatched, Refusal> {
+        let decided = self.proposals.decide(id, decision, seen)?;
         let (proposal, verdict) = (decided.proposal, decided.verdict);
         let outcome = verdict.outcome();
         let mut dispatched = Dispatched {
@@ -411,10 +479,17 @@ impl State {
     fn emit(&mut self, event: Event) {
         if let Event::Closed(id, _) = event {
             self.draft_sources.remove(&id);
+            if self.proposals.is_empty() {
+                self.unsaved.clear();
+            }
         }
         // An error means that nobody listens, which is the normal case without a front end.
         let _ = self.events.send(event);
     }
+}
+
+fn is_at(place: &Place, path: &Path) -> bool {
+    place.path == path || place.real == path
 }
 
 /// Unix milliseconds.

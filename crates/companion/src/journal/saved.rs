@@ -1,12 +1,11 @@
 //! The files of the journal: their types on disk, and the conversions from and to the core.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use workbench::{
-    Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, SessionId, Standing, Texts,
-    Verdict,
+    Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, ProposalRequest, SessionId,
+    Standing, Texts, Verdict,
 };
 
 use crate::agents::dialect;
@@ -130,11 +129,9 @@ impl From<&Proposal> for SavedProposal {
             session: proposal.session.to_string(),
             agent: proposal.agent,
             path: proposal.path.clone(),
-            original: match &proposal.texts.original {
-                Original::Absent => None,
-                Original::Text(text) => Some(text.clone()),
-            },
-            proposed: proposal.texts.proposed.clone(),
+            // What the file is by then is read again.
+            original: proposal.requested.original.text().map(str::to_owned),
+            proposed: proposal.requested.proposed.clone(),
             terminal_only: match &proposal.standing {
                 Standing::Open => None,
                 Standing::TerminalOnly(why) => Some(why.clone()),
@@ -147,19 +144,17 @@ impl From<&Proposal> for SavedProposal {
 impl SavedProposal {
     pub(super) fn into_proposal(self) -> Proposal {
         let original = self.original.map_or(Original::Absent, Original::Text);
-        Proposal {
-            id: ProposalId::new(self.id),
+        let request = ProposalRequest {
             session: SessionId::new(self.session),
             agent: self.agent,
-            capabilities: dialect(self.agent).capabilities,
             path: self.path,
-            texts: Arc::new(Texts::new(original, self.proposed)),
+            texts: Texts::new(original, self.proposed),
             standing: self
                 .terminal_only
                 .map_or(Standing::Open, Standing::TerminalOnly),
-            opened_at: self.opened_at,
-            draft: None,
-        }
+            capabilities: dialect(self.agent).capabilities,
+        };
+        Proposal::new(ProposalId::new(self.id), request, self.opened_at)
     }
 }
 

@@ -3,23 +3,23 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
-use workbench::{Agent, Cursor, Original, Place, SessionId, Standing, Texts, Verdict};
+use workbench::{
+    Agent, Cursor, Original, Place, ProposalRequest, SessionId, Standing, Texts, Verdict,
+};
 
 use super::*;
 use crate::agents::dialect;
 
 fn proposal(id: u64, original: Original, proposed: &str, standing: Standing) -> Proposal {
-    Proposal {
-        id: ProposalId::new(id),
+    let request = ProposalRequest {
         session: SessionId::new("s"),
         agent: Agent::Gemini,
         path: format!("./p/../{id}"),
-        texts: Arc::new(Texts::new(original, proposed.into())),
+        texts: Texts::new(original, proposed.into()),
         standing,
         capabilities: dialect(Agent::Gemini).capabilities,
-        opened_at: 7,
-        draft: None,
-    }
+    };
+    Proposal::new(ProposalId::new(id), request, 7)
 }
 
 fn plain(id: u64) -> Proposal {

@@ -172,12 +172,10 @@ impl RequestHandler<'_> {
         };
         let (reply, replied) = oneshot::channel();
         if source.try_send(DraftQuery { proposal, reply }).is_ok()
-            && let Ok(Ok(text)) = tokio::time::timeout(DRAFT_PATIENCE, replied).await
+            && let Ok(Ok(draft)) = tokio::time::timeout(DRAFT_PATIENCE, replied).await
         {
             // It may have been decided in the meantime; then the text does not matter any more.
-            self.desk()
-                .tell(move |state| drop(state.set_draft(proposal, text)))
-                .await;
+            let _ = self.desk().set_draft(proposal, draft).await?;
         }
         Ok(())
     }

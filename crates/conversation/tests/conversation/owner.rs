@@ -214,7 +214,7 @@ async fn a_verdict_of_the_review_reaches_the_agent() {
         assert_eq!(request.proposal, Some(proposal.id.get()));
         assert_eq!(proposal.agent, Agent::Gemini);
         let decided =
-            (machine.companion.desk).ask(move |state| state.decide(proposal.id, decision));
+            (machine.companion.desk).ask(move |state| state.decide(proposal.id, decision, None));
         decided.await.unwrap().unwrap();
         script.expect(call).await.give(Given::Counted(true));
         script.tell(BackendEvent::RequestClosed {

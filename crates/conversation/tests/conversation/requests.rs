@@ -56,7 +56,7 @@ async fn decide(machine: &Machine, decision: Decision) {
     let decided = machine
         .companion
         .desk
-        .ask(move |state| state.decide(id, decision));
+        .ask(move |state| state.decide(id, decision, None));
     decided.await.unwrap().unwrap();
 }
 

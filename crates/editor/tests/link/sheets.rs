@@ -214,9 +214,9 @@ async fn the_question_says_what_matters() {
     ← window/showDocument #1 {"takeFocus":false,"uri":"file:///state/reviews/1/new.txt"}
     ← window/showMessageRequest #2 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/new.txt (a new file).","type":3}
     ← window/showDocument #3 {"takeFocus":false,"uri":"file:///state/reviews/2/a.txt"}
-    ← window/showMessageRequest #4 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a.txt (1 hunk). The file has changes that are not saved.","type":3}
+    ← window/showMessageRequest #4 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a.txt (2 hunks). Note: the file has changed since the agent read it; the edit is shown on top of what is there now; one place is in conflict. The file has changes that are not saved.","type":3}
     ← window/showDocument #5 {"takeFocus":false,"uri":"file:///state/reviews/3/a.txt"}
-    ← window/showMessageRequest #6 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/./a.txt (2 hunks). The file has changes that are not saved.","type":3}
+    ← window/showMessageRequest #6 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/./a.txt (2 hunks). Note: the file has changed since the agent read it; the edit is shown on top of what is there now; one place is in conflict. The file has changes that are not saved.","type":3}
     ← window/showDocument #7 {"takeFocus":false,"uri":"file:///state/reviews/4/proposal"}
     ← window/showMessageRequest #8 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/.hidden (a new file).","type":3}
     ← window/showDocument #9 {"takeFocus":false,"uri":"file:///state/reviews/5/folder"}
@@ -307,4 +307,33 @@ async fn a_sheet_that_is_no_text_any_more_is_not_accepted_as_something_else() {
     let told = editor.hear().await;
     assert_eq!(told["method"], "window/showMessage", "{told}");
     assert_eq!(companion.proposals().await.len(), 1);
+}
+
+/// A sheet that the editor still shows with the text from before is not accepted.
+#[tokio::test]
+async fn a_sheet_gets_the_present_text_before_it_is_accepted() {
+    let companion = EditorCompanion::start();
+    companion.file("a.txt", "one\ntwo\nthree\n");
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let proposed = "one\ntwo\nTHREE\n";
+    let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;
+    editor.open(&sheet, proposed).await;
+    editor.settle().await;
+    companion.file("a.txt", "ONE\ntwo\nthree\n");
+    let merged = "ONE\ntwo\nTHREE\n";
+    let mut edit = None;
+    while edit.is_none() {
+        let heard = editor.hear().await;
+        edit = (heard["method"] == "workspace/applyEdit").then_some(heard);
+    }
+    // The editor has not changed the document yet.
+    save(&mut editor, &sheet).await;
+    let refused = editor.hear().await;
+    assert_eq!(refused["method"], "window/showMessage", "{refused}");
+    editor
+        .reply(&edit.unwrap(), json!({ "applied": true }))
+        .await;
+    editor.change(&sheet, [0, 0, 0, 3], "ONE").await;
+    save(&mut editor, &sheet).await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), merged.into()));
 }

@@ -57,6 +57,15 @@ async fn propose(
     companion: &EditorCompanion,
     editor: &mut Editor<'_>,
 ) -> (McpPeer, Vec<Value>, String) {
+    propose_merged(companion, editor, PROPOSED).await
+}
+
+/// The same for a file that the editor has changed and not saved; the sheet has both changes.
+async fn propose_merged(
+    companion: &EditorCompanion,
+    editor: &mut Editor<'_>,
+    merged: &str,
+) -> (McpPeer, Vec<Value>, String) {
     let mut agent = companion.listener(Agent::Gemini).await;
     agent.propose(&companion.path("a.txt"), PROPOSED).await;
     let mut asked = vec![editor.hear().await];
@@ -64,7 +73,7 @@ async fn propose(
         asked.push(editor.hear().await);
     }
     let sheet = companion.state().join("reviews/1/a.txt");
-    assert_eq!(std::fs::read_to_string(&sheet).unwrap(), PROPOSED);
+    assert_eq!(std::fs::read_to_string(&sheet).unwrap(), merged);
     (agent, asked, ::editor::uri::from_path(&sheet))
 }
 
@@ -135,13 +144,13 @@ async fn zed() {
     ask_at(&mut editor, "textDocument/documentHighlight", &a, (1, 3)).await;
     code_actions(&mut editor, &a, [1, 0, 1, 3]).await;
     editor.note_context().await;
-    editor.change(&a, [1, 0, 1, 3], "zwei").await;
+    editor.change(&a, [2, 0, 2, 5], "drei").await;
     editor.note_context().await;
-    let (mut agent, asked, _) = propose(&companion, &mut editor).await;
+    let (mut agent, asked, _) = propose_merged(&companion, &mut editor, "ONE\ntwo\ndrei\n").await;
     editor.reply(&asked[0], json!({ "title": "Accept" })).await;
     editor.nothing_more().await;
     let verdict = agent.verdict().await;
-    assert_eq!(verdict, ("Accepted".into(), PROPOSED.into()));
+    assert_eq!(verdict, ("Accepted".into(), "ONE\ntwo\ndrei\n".into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
     → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"one\ntwo\nthree\n","uri":"file:///w/a.txt","version":1}}
     → textDocument/documentHighlight #2 {"position":{"character":3,"line":1},"textDocument":{"uri":"file:///w/a.txt"}}
@@ -149,9 +158,9 @@ async fn zed() {
     → textDocument/codeAction #3 {"context":{"diagnostics":[]},"range":{"end":{"character":3,"line":1},"start":{"character":0,"line":1}},"textDocument":{"uri":"file:///w/a.txt"}}
     ← #3 []
     = *a.txt:2:4 "two"
-    → textDocument/didChange {"contentChanges":[{"range":{"end":{"character":3,"line":1},"start":{"character":0,"line":1}},"text":"zwei"}],"textDocument":{"uri":"file:///w/a.txt","version":2}}
-    = *a.txt:2:5
-    ← window/showMessageRequest #1 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Gemini CLI wants to change /w/a.txt (1 hunk). The file has changes that are not saved. The proposal is in /state/reviews/1/a.txt.","type":3}
+    → textDocument/didChange {"contentChanges":[{"range":{"end":{"character":5,"line":2},"start":{"character":0,"line":2}},"text":"drei"}],"textDocument":{"uri":"file:///w/a.txt","version":2}}
+    = *a.txt:3:5
+    ← window/showMessageRequest #1 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Gemini CLI wants to change /w/a.txt (1 hunk). Note: the file has changed since the agent read it; the edit is shown on top of what is there now. The file has changes that are not saved. The proposal is in /state/reviews/1/a.txt.","type":3}
     → #1 {"title":"Accept"}
     "#);
 }
@@ -290,9 +299,10 @@ async fn vim() {
     ask_at(&mut editor, "textDocument/hover", &a, (1, 1)).await;
     editor.note_context().await;
     // The question is dismissed, and the sheet opened by hand.
-    let (mut agent, asked, sheet) = propose(&companion, &mut editor).await;
+    let (mut agent, asked, sheet) =
+        propose_merged(&companion, &mut editor, "ONE\ntwo\nthree!\n").await;
     editor.reply(&asked[0], json!(null)).await;
-    editor.open(&sheet, PROPOSED).await;
+    editor.open(&sheet, "ONE\ntwo\nthree!\n").await;
     editor.change(&sheet, [1, 0, 1, 3], "TWO").await;
     editor.note_context().await;
     editor
@@ -300,7 +310,7 @@ async fn vim() {
         .await;
     editor.nothing_more().await;
     let verdict = agent.verdict().await;
-    assert_eq!(verdict, ("Accepted".into(), "ONE\nTWO\nthree\n".into()));
+    assert_eq!(verdict, ("Accepted".into(), "ONE\nTWO\nthree!\n".into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
     → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"one\ntwo\nthree\n","uri":"file:///w/a.txt","version":1}}
     → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"one\ntwo\nthree\n","uri":"file:///w/b.txt","version":1}}
@@ -311,9 +321,9 @@ async fn vim() {
     → textDocument/hover #2 {"position":{"character":1,"line":1},"textDocument":{"uri":"file:///w/a.txt"}}
     ← #2 null
     = *a.txt:2:2, b.txt
-    ← window/showMessageRequest #1 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Gemini CLI wants to change /w/a.txt (1 hunk). The file has changes that are not saved. The proposal is in /state/reviews/1/a.txt.","type":3}
+    ← window/showMessageRequest #1 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Gemini CLI wants to change /w/a.txt (1 hunk). Note: the file has changed since the agent read it; the edit is shown on top of what is there now. The file has changes that are not saved. The proposal is in /state/reviews/1/a.txt.","type":3}
     → #1 null
-    → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"ONE\ntwo\nthree\n","uri":"file:///state/reviews/1/a.txt","version":1}}
+    → textDocument/didOpen {"textDocument":{"languageId":"plaintext","text":"ONE\ntwo\nthree!\n","uri":"file:///state/reviews/1/a.txt","version":1}}
     → textDocument/didChange {"contentChanges":[{"range":{"end":{"character":3,"line":1},"start":{"character":0,"line":1}},"text":"TWO"}],"textDocument":{"uri":"file:///state/reviews/1/a.txt","version":3}}
     = *a.txt:2:2, b.txt
     → textDocument/didSave {"textDocument":{"uri":"file:///state/reviews/1/a.txt"}}

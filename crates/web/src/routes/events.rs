@@ -104,6 +104,9 @@ impl PageStream {
             Change::Opened(proposal) => {
                 frame(instance, number, "opened", &to_wire::summary(proposal))
             }
+            Change::Revised(proposal) => {
+                frame(instance, number, "revised", &to_wire::summary(proposal))
+            }
             Change::Drafted(id) => {
                 frame(instance, number, "changed", &wire::Changed { id: id.get() })
             }

@@ -1,11 +1,13 @@
 //! Proposals: list, show, draft, decide.
 
-use axum::Json;
 use axum::extract::{Path, State};
+use axum::{Extension, Json};
+use companion::desk::Draft;
 use front::off_thread;
 use workbench::Decision;
 
 use super::{Server, ServerState};
+use crate::keys::Role;
 use crate::response::{ApiResult, JsonBody};
 use crate::{from_wire, to_wire, wire};
 
@@ -17,10 +19,16 @@ pub(super) async fn list(State(server): ServerState) -> ApiResult<Vec<wire::Prop
 
 pub(super) async fn detail(
     State(server): ServerState,
+    Extension(role): Extension<Role>,
     Path(id): Path<String>,
 ) -> ApiResult<wire::Detail> {
     let id = from_wire::proposal_id(&id)?;
-    let proposal = server.api.front.proposal(id).await?;
+    let front = &server.api.front;
+    let proposal = front.proposal(id).await?;
+    // A page names the revision that is on the screen; a command only says yes.
+    if role == Role::Commands {
+        front.mark_shown(id, proposal.revision).await;
+    }
     let detail = off_thread(move || to_wire::detail(&proposal));
     Ok(Json(detail.await?))
 }
@@ -32,7 +40,13 @@ pub(super) async fn draft(
     JsonBody(draft): JsonBody<wire::Draft>,
 ) -> ApiResult<wire::Drafted> {
     let id = from_wire::proposal_id(&id)?;
-    let hunks = server.api.front.compare_draft(id, draft.content);
+    let front = &server.api.front;
+    let revision = match draft.revision {
+        Some(revision) => revision,
+        None => front.proposal(id).await?.revision,
+    };
+    let text = draft.content;
+    let hunks = front.compare_draft(id, Draft { revision, text });
     Ok(Json(wire::Drafted {
         hunks_at: to_wire::hunks(&hunks.await?),
     }))
@@ -43,20 +57,26 @@ pub(super) async fn accept(
     Path(id): Path<String>,
     JsonBody(how): JsonBody<wire::Accept>,
 ) -> ApiResult<wire::Decided> {
-    server.decide(&id, from_wire::decision(how)?).await
+    let seen = how.revision;
+    server.decide(&id, from_wire::decision(how)?, seen).await
 }
 
 pub(super) async fn reject(
     State(server): ServerState,
     Path(id): Path<String>,
 ) -> ApiResult<wire::Decided> {
-    server.decide(&id, Decision::Reject).await
+    server.decide(&id, Decision::Reject, None).await
 }
 
 impl Server {
-    async fn decide(&self, id: &str, decision: Decision) -> ApiResult<wire::Decided> {
+    async fn decide(
+        &self,
+        id: &str,
+        decision: Decision,
+        seen: Option<u32>,
+    ) -> ApiResult<wire::Decided> {
         let id = from_wire::proposal_id(id)?;
-        let decided = self.api.front.decide(id, decision).await?;
+        let decided = self.api.front.decide(id, decision, seen).await?;
         Ok(Json(wire::Decided {
             agent: decided.agent.slug().into(),
             streaming: decided.streaming,

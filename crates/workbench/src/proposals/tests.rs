@@ -75,7 +75,7 @@ fn one_proposal_for_each_session_and_path() {
 fn a_decision_takes_the_proposal_away_once() {
     let mut proposals = Proposals::new(1);
     let id = propose(&mut proposals, "s", "/a", "new\n").id;
-    let decided = proposals.decide(id, Decision::Accept).unwrap();
+    let decided = proposals.decide(id, Decision::Accept, None).unwrap();
     assert_eq!(decided.proposal.opened_at, 5);
     let text = "new\n".to_owned();
     assert_eq!(
@@ -85,7 +85,7 @@ fn a_decision_takes_the_proposal_away_once() {
             edited: false
         }
     );
-    let again = proposals.decide(id, Decision::Reject);
+    let again = proposals.decide(id, Decision::Reject, None);
     assert_eq!(again.unwrap_err(), Refusal::Unknown(id));
     assert!(
         proposals
@@ -174,11 +174,11 @@ fn what_is_accepted_is_what_the_agent_will_write() {
         };
         let id = proposals.propose(request, 5).id;
         if let Some(draft) = draft {
-            proposals.set_draft(id, draft).unwrap();
+            proposals.set_draft(id, Proposal::FIRST, draft).unwrap();
         }
         let before = listed(&proposals);
         let verdict = proposals
-            .decide(id, decision)
+            .decide(id, decision, None)
             .map(|decided| decided.verdict);
         assert_eq!(verdict, expected, "case {at}");
         let after = if expected.is_ok() { vec![] } else { before };
@@ -224,10 +224,10 @@ fn hunks_are_chosen_from_what_the_agent_proposed() {
         };
         let id = proposals.propose(request, 5).id;
         if let Some(draft) = draft {
-            proposals.set_draft(id, draft).unwrap();
+            proposals.set_draft(id, Proposal::FIRST, draft).unwrap();
         }
         let decision = Decision::AcceptHunks(keep.iter().copied().collect());
-        let decided = proposals.decide(id, decision);
+        let decided = proposals.decide(id, decision, None);
         assert_eq!(decided.map(|it| it.verdict), expected, "case {at}");
         assert_eq!(proposals.is_empty(), expected.is_ok(), "case {at}");
     }
@@ -242,10 +242,10 @@ fn what_cannot_be_shown_can_only_be_rejected() {
         Decision::AcceptText("x".to_owned()),
         Decision::AcceptHunks([1].into()),
     ] {
-        let refusal = proposals.decide(id, decision).unwrap_err();
+        let refusal = proposals.decide(id, decision, None).unwrap_err();
         assert!(matches!(refusal, Refusal::TerminalOnly(_)));
     }
-    let decided = proposals.decide(id, Decision::Reject).unwrap();
+    let decided = proposals.decide(id, Decision::Reject, None).unwrap();
     assert_eq!(decided.verdict, Verdict::Rejected);
 }
 
@@ -298,13 +298,13 @@ fn a_draft_stands_in_for_the_proposal() {
     let mut proposals = Proposals::new(1);
     let id = propose(&mut proposals, "s", "/a", "new").id;
     for draft in ["mine", "", "new"] {
-        assert_eq!(proposals.set_draft(id, draft), Ok(()));
+        assert_eq!(proposals.set_draft(id, Proposal::FIRST, draft), Ok(()));
         assert_eq!(proposals.get(id).unwrap().current(), draft);
     }
     assert_eq!(proposals.get(id).unwrap().draft, None, "it is the proposal");
     let unknown = ProposalId::new(9);
     assert_eq!(
-        proposals.set_draft(unknown, "x"),
+        proposals.set_draft(unknown, Proposal::FIRST, "x"),
         Err(Refusal::Unknown(unknown))
     );
 }
@@ -313,7 +313,7 @@ fn a_draft_stands_in_for_the_proposal() {
 fn what_cannot_be_shown_or_edited_has_no_draft() {
     let mut proposals = Proposals::new(1);
     let id = unshowable(&mut proposals, "too large");
-    let refused = proposals.set_draft(id, "x");
+    let refused = proposals.set_draft(id, Proposal::FIRST, "x");
     assert_eq!(refused, Err(Refusal::TerminalOnly("too large".into())));
     let capabilities = VerdictCapabilities {
         takes_edited_text: false,
@@ -324,7 +324,10 @@ fn what_cannot_be_shown_or_edited_has_no_draft() {
         ..request("s", "/b", "new")
     };
     let id = proposals.propose(request, 1).id;
-    assert_eq!(proposals.set_draft(id, "x"), Err(Refusal::EditedText));
+    assert_eq!(
+        proposals.set_draft(id, Proposal::FIRST, "x"),
+        Err(Refusal::EditedText)
+    );
 }
 
 #[test]

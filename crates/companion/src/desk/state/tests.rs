@@ -90,10 +90,10 @@ fn a_decision_reaches_the_session_that_asked_and_is_final() {
     let id = scene.propose(&asked, "/x", "new");
     scene.propose(&other, "/x", "other");
     scene.heard();
-    let answered = scene.state.decide(id, Decision::Accept).unwrap();
+    let answered = scene.state.decide(id, Decision::Accept, None).unwrap();
     assert!(!answered.streaming);
     assert_eq!(scene.heard(), [Event::Closed(id, Outcome::Accepted)]);
-    let again = scene.state.decide(id, Decision::Reject);
+    let again = scene.state.decide(id, Decision::Reject, None);
     assert_eq!(again, Err(Refusal::Unknown(id)));
     assert_eq!(scene.heard(), []);
     assert_eq!(scene.mailbox(&asked).undelivered(), 1);
@@ -107,13 +107,13 @@ fn a_refused_decision_changes_nothing() {
     let id = scene.propose(&session, "/x", "new");
     scene.heard();
     assert_eq!(
-        scene.state.decide(id, accepted("")),
+        scene.state.decide(id, accepted(""), None),
         Err(Refusal::EmptyText)
     );
     assert_eq!(scene.heard(), []);
     assert!(scene.state.proposal(id).is_some());
     assert_eq!(scene.mailbox(&session).undelivered(), 0);
-    scene.state.decide(id, accepted("x")).unwrap();
+    scene.state.decide(id, accepted("x"), None).unwrap();
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_newer_proposal_for_the_path_closes_the_older_and_revokes_its_verdict() {
             Event::Opened(second)
         ]
     );
-    scene.state.decide(second, Decision::Reject).unwrap();
+    scene.state.decide(second, Decision::Reject, None).unwrap();
     scene.propose(&session, "/x", "3");
     assert_eq!(scene.mailbox(&session).undelivered(), 0);
 }
@@ -143,17 +143,17 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
     let table: [(Before, Option<&str>, Outcome); 4] = [
         (|_, _| {}, Some("proposed"), Outcome::Withdrawn),
         (
-            |state, id| state.set_draft(id, "draft".into()).unwrap(),
+            |state, id| state.set_draft(id, 1, "draft".into()).unwrap(),
             Some("draft"),
             Outcome::Withdrawn,
         ),
         (
-            |state, id| drop(state.decide(id, accepted("decided"))),
+            |state, id| drop(state.decide(id, accepted("decided"), None)),
             Some("decided"),
             Outcome::Accepted,
         ),
         (
-            |state, id| drop(state.decide(id, Decision::Reject)),
+            |state, id| drop(state.decide(id, Decision::Reject, None)),
             None,
             Outcome::Rejected,
         ),
@@ -187,7 +187,7 @@ fn a_session_that_ends_takes_its_proposals_and_verdicts_along() {
     let pending = scene.propose(&gone, "/x", "1");
     let decided = scene.propose(&gone, "/y", "2");
     let other = scene.propose(&stays, "/x", "3");
-    scene.state.decide(decided, Decision::Accept).unwrap();
+    scene.state.decide(decided, Decision::Accept, None).unwrap();
     scene.heard();
     assert!(scene.state.close_session(&gone));
     assert!(!scene.state.close_session(&gone));
@@ -243,7 +243,7 @@ fn a_session_that_stays_away_loses_its_proposals_first_and_keeps_its_verdicts() 
     let session = scene.session(Agent::Qwen);
     let pending = scene.propose(&session, "/x", "1");
     let decided = scene.propose(&session, "/y", "2");
-    scene.state.decide(decided, Decision::Accept).unwrap();
+    scene.state.decide(decided, Decision::Accept, None).unwrap();
     scene.heard();
     scene.state.make_round();
     let gone = [
@@ -269,7 +269,7 @@ fn a_full_house_ends_the_longest_silent_session_and_never_one_that_waits() {
     scene.stream(&connected);
     scene.propose(&asking, "/x", "1");
     let id = scene.propose(&owed, "/x", "2");
-    scene.state.decide(id, Decision::Accept).unwrap();
+    scene.state.decide(id, Decision::Accept, None).unwrap();
     let newcomer = scene.session(Agent::Gemini);
     assert!(!scene.state.sessions.contains_key(&idle));
     scene.propose(&newcomer, "/x", "3");
@@ -349,7 +349,7 @@ fn what_belongs_to_no_session_is_not_taken_up() {
     let kept = scene.propose(&stays, "/x", "1");
     scene.propose(&lost, "/x", "2");
     let decided = scene.propose(&lost, "/y", "3");
-    scene.state.decide(decided, Decision::Accept).unwrap();
+    scene.state.decide(decided, Decision::Accept, None).unwrap();
     drop(scene.state.persist(false));
     drop(scene);
 
@@ -374,13 +374,13 @@ fn every_draft_of_an_open_proposal_is_told() {
     let id = scene.propose(&session, "/x", "proposed");
     scene.heard();
     for draft in ["mine", "mine", "proposed"] {
-        scene.state.set_draft(id, draft.into()).unwrap();
+        scene.state.set_draft(id, 1, draft.into()).unwrap();
         assert_eq!(scene.heard(), [Event::Drafted(id)], "{draft}");
     }
-    scene.state.decide(id, Decision::Reject).unwrap();
+    scene.state.decide(id, Decision::Reject, None).unwrap();
     scene.heard();
     assert_eq!(
-        scene.state.set_draft(id, "late".into()),
+        scene.state.set_draft(id, 1, "late".into()),
         Err(Refusal::Unknown(id))
     );
     assert_eq!(scene.heard(), []);
@@ -439,7 +439,7 @@ fn the_log_says_what_agents_were_told_and_what_became_of_their_proposals() {
     look(&mut scene, "a", 3);
     look(&mut scene, "b", 1);
     let id = scene.propose(&session, "/x", "1");
-    scene.state.decide(id, Decision::Reject).unwrap();
+    scene.state.decide(id, Decision::Reject, None).unwrap();
     scene.propose(&session, "/y", "2");
     scene.state.set_paused(true);
     scene.state.set_paused(true);

@@ -21,9 +21,9 @@ fn asking(path: &str) -> ProposalRequest {
 fn whoever_puts_an_edit_forward_gets_the_verdict_or_takes_it_back() {
     let mut scene = Scene::new();
     let (first, mut verdict) = scene.state.propose(asking("/a")).unwrap();
-    let edited = scene.state.decide(first, accepted("mine"));
+    let edited = scene.state.decide(first, accepted("mine"), None);
     assert_eq!(edited, Err(Refusal::EditedText));
-    let answered = scene.state.decide(first, Decision::Accept).unwrap();
+    let answered = scene.state.decide(first, Decision::Accept, None).unwrap();
     assert!(answered.streaming, "somebody waits");
     assert!(matches!(verdict.try_recv(), Ok(Verdict::Accepted { .. })));
 
@@ -36,7 +36,7 @@ fn whoever_puts_an_edit_forward_gets_the_verdict_or_takes_it_back() {
     scene.state.make_round();
     assert!(scene.state.proposal(third).is_some());
     drop(verdict);
-    let answered = scene.state.decide(third, Decision::Reject).unwrap();
+    let answered = scene.state.decide(third, Decision::Reject, None).unwrap();
     assert!(!answered.streaming, "nobody waits any more");
     let happened = scene.heard();
     assert_eq!(

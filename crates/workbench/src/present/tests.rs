@@ -1,0 +1,210 @@
+use super::*;
+use crate::{
+    Agent, Decision, ProposalId, ProposalRequest, Proposals, Refusal, SessionId, Standing, Verdict,
+    VerdictCapabilities,
+};
+
+const BASE: &str = "one\ntwo\nthree\nfour\n";
+const PROPOSED: &str = "one\ntwo\nthree\nFOUR\n";
+/// The person has changed another line than the agent.
+const APART: &str = "ONE\ntwo\nthree\nfour\n";
+/// The person has changed the same line as the agent.
+const SAME: &str = "one\ntwo\nthree\n4\n";
+
+fn text(text: &str) -> Original {
+    Original::Text(text.into())
+}
+
+/// One proposal of an agent that takes other texts, or does not.
+fn one(original: Original, proposed: &str, takes_edited_text: bool) -> (Proposals, ProposalId) {
+    let mut proposals = Proposals::new(1);
+    let request = ProposalRequest {
+        session: SessionId::new("s"),
+        agent: Agent::Qwen,
+        path: "/w/a".into(),
+        texts: Texts::new(original, proposed.into()),
+        standing: Standing::Open,
+        capabilities: VerdictCapabilities {
+            takes_empty_text: true,
+            takes_edited_text,
+        },
+    };
+    let id = proposals.propose(request, 0).id;
+    (proposals, id)
+}
+
+fn revise(proposals: &mut Proposals, id: ProposalId, present: Original) {
+    let revised = proposals.get(id).unwrap().against(present);
+    assert!(proposals.revise(id, revised));
+}
+
+fn accepted(proposals: &mut Proposals, id: ProposalId, seen: u32) -> Result<String, Refusal> {
+    let decided = proposals.decide(id, Decision::Accept, Some(seen))?;
+    match decided.verdict {
+        Verdict::Accepted { text, edited } => {
+            assert_eq!(edited, text != decided.proposal.requested.proposed);
+            Ok(text)
+        }
+        Verdict::Rejected => panic!("accepted, but the verdict says rejected"),
+    }
+}
+
+#[test]
+fn what_an_agent_writes_has_the_changes_of_both() {
+    use FileChange::{Changed, Created, Deleted};
+    for (base, now, proposed, change, expected) in [
+        (
+            text(BASE),
+            text(APART),
+            PROPOSED,
+            Changed,
+            "ONE\ntwo\nthree\nFOUR\n",
+        ),
+        // Somebody has written what the agent proposes.
+        (text(BASE), text(PROPOSED), PROPOSED, Changed, PROPOSED),
+        (Original::Absent, text("new\n"), "new\n", Created, "new\n"),
+        (text(BASE), Original::Absent, PROPOSED, Deleted, PROPOSED),
+    ] {
+        let (mut proposals, id) = one(base, proposed, true);
+        assert!(!proposals.get(id).unwrap().is_against(&now));
+        revise(&mut proposals, id, now.clone());
+        let proposal = proposals.get(id).unwrap();
+        assert!(proposal.is_against(&now));
+        assert_eq!(proposal.texts.original, now);
+        assert_eq!(proposal.file_change, Some(change));
+        assert_eq!(accepted(&mut proposals, id, 2).as_deref(), Ok(expected));
+    }
+}
+
+#[test]
+fn nothing_is_accepted_that_the_person_has_not_seen() {
+    for seen in [None, Some(1), Some(3)] {
+        let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+        revise(&mut proposals, id, text(APART));
+        for decision in [
+            Decision::Accept,
+            Decision::AcceptText(PROPOSED.into()),
+            Decision::AcceptHunks([1].into()),
+        ] {
+            let refused = proposals.decide(id, decision, seen).unwrap_err();
+            assert_eq!(refused, Refusal::Stale, "{seen:?}");
+        }
+        // No needs no second look.
+        assert!(proposals.decide(id, Decision::Reject, seen).is_ok());
+    }
+}
+
+#[test]
+fn a_command_that_has_shown_the_proposal_may_accept_it() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    revise(&mut proposals, id, text(APART));
+    proposals.mark_shown(id, 2);
+    assert!(proposals.decide(id, Decision::Accept, None).is_ok());
+}
+
+#[test]
+fn conflicts_have_to_be_resolved() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    revise(&mut proposals, id, text(SAME));
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 1);
+    let refused = accepted(&mut proposals, id, 2).unwrap_err();
+    assert_eq!(refused, Refusal::Conflicts(1));
+    let resolved = "one\ntwo\nthree\nFOUR and 4\n";
+    proposals.set_draft(id, 2, resolved).unwrap();
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 0);
+    assert_eq!(accepted(&mut proposals, id, 2).as_deref(), Ok(resolved));
+}
+
+#[test]
+fn dropping_the_hunk_in_conflict_keeps_what_is_there() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    revise(&mut proposals, id, text(SAME));
+    let none = Decision::AcceptHunks([].into());
+    let decided = proposals.decide(id, none, Some(2)).unwrap();
+    assert_eq!(decided.verdict.text(), Some(SAME));
+}
+
+#[test]
+fn an_agent_that_takes_no_other_text_cannot_overwrite() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, false);
+    revise(&mut proposals, id, text(APART));
+    let refused = accepted(&mut proposals, id, 2).unwrap_err();
+    assert_eq!(refused, Refusal::WouldOverwrite);
+    assert!(proposals.decide(id, Decision::Reject, None).is_ok());
+    // Its own text is fine if that is what comes out.
+    let (mut proposals, id) = one(text(BASE), PROPOSED, false);
+    revise(&mut proposals, id, text(PROPOSED));
+    assert_eq!(accepted(&mut proposals, id, 2).as_deref(), Ok(PROPOSED));
+}
+
+#[test]
+fn a_file_that_is_as_it_was_makes_the_proposal_what_it_was() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    revise(&mut proposals, id, text(APART));
+    revise(&mut proposals, id, text(BASE));
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!((proposal.revision, proposal.file_change), (3, None));
+    assert_eq!(accepted(&mut proposals, id, 3).as_deref(), Ok(PROPOSED));
+}
+
+#[test]
+fn a_difference_of_form_is_no_change() {
+    let (proposals, id) = one(text("a\r\nb\r\n"), "a\nB\n", true);
+    let proposal = proposals.get(id).unwrap();
+    for now in ["a\r\nb\r\n", "a\nb\n", "\u{feff}a\r\nb\r\n"] {
+        assert!(proposal.is_against(&text(now)), "{now:?}");
+    }
+    for now in ["a\r\nb", "a\nb\n\n", ""] {
+        assert!(!proposal.is_against(&text(now)), "{now:?}");
+    }
+}
+
+#[test]
+fn what_the_person_has_typed_comes_along() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    proposals
+        .set_draft(id, 1, "one\ntwo\nthree!\nFOUR\n")
+        .unwrap();
+    revise(&mut proposals, id, text(APART));
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!(proposal.draft.as_deref(), Some("ONE\ntwo\nthree!\nFOUR\n"));
+    // Also if it was typed into an earlier revision and arrives only now.
+    for (typed, expected) in [
+        (PROPOSED, "ONE\ntwo\nthree\nFOUR\n"),
+        ("one\ntwo\n3\nFOUR\n", "ONE\ntwo\n3\nFOUR\n"),
+    ] {
+        assert_eq!(proposal.bring_forward(1, typed).as_deref(), Some(expected));
+        assert_eq!(proposal.bring_forward(2, typed).as_deref(), Some(typed));
+    }
+    assert_eq!(proposals.set_draft(id, 1, "x"), Err(Refusal::Stale));
+    for _ in 0..MOST_EARLIER {
+        revise(&mut proposals, id, text(SAME));
+    }
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!(proposal.bring_forward(1, "x"), None);
+}
+
+#[test]
+fn a_draft_in_conflict_stays_marked_until_it_is_resolved() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    proposals
+        .set_draft(id, 1, "uno\ntwo\nthree\nfour\n")
+        .unwrap();
+    revise(&mut proposals, id, text(APART));
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 1);
+    // Another change, and the way back, do not resolve it.
+    revise(&mut proposals, id, text("ONE\ntwo\nthree\nfour\nfive\n"));
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 1);
+    revise(&mut proposals, id, text(BASE));
+    let refused = accepted(&mut proposals, id, 4).unwrap_err();
+    assert!(matches!(refused, Refusal::Conflicts(_)), "{refused:?}");
+}
+
+#[test]
+fn of_two_who_revise_the_first_one_counts() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    let slow = proposals.get(id).unwrap().against(text(SAME));
+    revise(&mut proposals, id, text(APART));
+    assert!(!proposals.revise(id, slow));
+    assert_eq!(proposals.get(id).unwrap().texts.original, text(APART));
+}
