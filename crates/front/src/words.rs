@@ -88,12 +88,16 @@ pub fn closed(path: &str, outcome: Option<Outcome>) -> String {
 
 /// What became of a decision, for the person who made it.
 pub fn decided(dispatched: &Dispatched) -> String {
-    let closed = closed(&dispatched.path, Some(dispatched.outcome));
-    if dispatched.streaming {
-        closed
-    } else {
-        format!("{closed}; the agent is away and hears it when it is back")
+    let mut said = closed(&dispatched.path, Some(dispatched.outcome));
+    if !dispatched.streaming {
+        said.push_str("; the agent is away and hears it when it is back");
     }
+    if dispatched.may_read_again {
+        said.push_str(
+            "; it may read the file again first, because that has changed, and propose its edit anew",
+        );
+    }
+    said
 }
 
 #[cfg(test)]
@@ -216,12 +220,19 @@ mod tests {
             path: "/w/a.txt".into(),
             outcome: Outcome::Accepted,
             streaming: true,
+            may_read_again: false,
         };
         assert_eq!(decided(&dispatched), "a.txt: accepted");
         dispatched.streaming = false;
         assert_eq!(
             decided(&dispatched),
             "a.txt: accepted; the agent is away and hears it when it is back"
+        );
+        dispatched.streaming = true;
+        dispatched.may_read_again = true;
+        assert_eq!(
+            decided(&dispatched),
+            "a.txt: accepted; it may read the file again first, because that has changed, and propose its edit anew"
         );
     }
 }

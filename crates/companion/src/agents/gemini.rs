@@ -13,4 +13,5 @@ pub(super) const DIALECT: Dialect = Dialect {
         takes_empty_text: false,
         takes_edited_text: true,
     },
+    reads_changed_files_again: false,
 };

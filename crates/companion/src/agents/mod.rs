@@ -15,6 +15,9 @@ pub(crate) struct Dialect {
     pub(crate) refusal: RefusalStyle,
     /// What the agent can do with a decided text.
     pub(crate) capabilities: VerdictCapabilities,
+    /// Whether a version of it does not write a file that has changed since it read it, but reads
+    /// it again and proposes its edit anew.
+    pub(crate) reads_changed_files_again: bool,
 }
 
 /// What makes an agent fall back to its own terminal prompt.
@@ -34,6 +37,7 @@ const UNNAMED: Dialect = Dialect {
         takes_empty_text: false,
         takes_edited_text: true,
     },
+    reads_changed_files_again: false,
 };
 
 /// The dialect that `agent` speaks.

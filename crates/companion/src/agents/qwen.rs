@@ -12,4 +12,6 @@ pub(super) const DIALECT: Dialect = Dialect {
         takes_empty_text: false,
         takes_edited_text: true,
     },
+    // 0.15.10 and 0.24.4 compare the time and size of the file; 0.10.1 does not.
+    reads_changed_files_again: true,
 };

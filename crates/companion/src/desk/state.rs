@@ -85,6 +85,9 @@ pub struct Dispatched {
     pub outcome: Outcome,
     /// Whether the agent has a stream open to receive it right now.
     pub streaming: bool,
+    /// Whether the agent may first read the file again, because it has changed, and propose its
+    /// edit anew.
+    pub may_read_again: bool,
 }
 
 /// What an agent took back.
@@ -336,6 +339,9 @@ impl State {
             path: proposal.path.clone(),
             outcome,
             streaming: false,
+            may_read_again: outcome == Outcome::Accepted
+                && proposal.file_change.is_some()
+                && dialect(proposal.agent).reads_changed_files_again,
         };
         if let Some(asker) = self.direct_waiters.remove(&id) {
             dispatched.streaming = asker.send(verdict).is_ok();

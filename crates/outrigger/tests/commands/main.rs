@@ -24,6 +24,7 @@ mod restarts;
 mod running;
 mod secrets;
 mod settings;
+mod staleness;
 mod surroundings;
 
 use testkit::Machine;

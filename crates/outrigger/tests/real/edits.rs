@@ -33,6 +33,7 @@ fn decide_with_commands(agent: Agent) {
     context_reaches_the_model(&house, &mut terminal, agent);
     accept_edited(&house, &mut terminal, agent);
     accept_some_hunks(&house, &mut terminal, agent);
+    accept_after_a_change(&house, &mut terminal, agent);
     two_in_a_row(&house, &mut terminal, agent);
     reject(&house, &mut terminal, agent);
     terminal.quit();
@@ -85,6 +86,30 @@ fn accept_some_hunks(house: &Household, terminal: &mut Terminal, agent: Agent) {
     }
     house.accept_hunks(&proposal, "2");
     story::second_change_is_made(house, terminal, &mark);
+}
+
+/// The person saves a change of their own while the agent waits: the agent writes both, or reads
+/// the file again first. The person's change is there in any case.
+fn accept_after_a_change(house: &Household, terminal: &mut Terminal, agent: Agent) {
+    let mark = story::two_changes(house, terminal);
+    let proposal = house.wait_for_proposal(terminal, agent, "poem.txt");
+    story::person_changes_the_poem(house);
+    let id = proposal.id.to_string();
+    let unseen = house.run(&["accept", &id]);
+    assert_eq!(unseen.code, 4, "{unseen:?}");
+    house.run(&["show", &id]).good();
+    house.run(&["accept", &id]).good();
+    match agent {
+        Agent::Gemini => story::both_changes_are_made(house, terminal, &mark),
+        Agent::Qwen => {
+            house.wait_until_done(terminal, &mark);
+            story::persons_change_is_there(house);
+            let told = house
+                .model
+                .requests_containing("modified since you last read it");
+            assert!(!told.is_empty(), "the model was not told to read it again");
+        }
+    }
 }
 
 fn two_in_a_row(house: &Household, terminal: &mut Terminal, agent: Agent) {

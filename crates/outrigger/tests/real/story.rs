@@ -39,6 +39,28 @@ pub(crate) fn second_change_is_made(house: &Household, terminal: &Terminal, mark
     house.wait_until_done(terminal, mark);
 }
 
+/// The person saves a change of their own between the [`two_changes`], which are not decided yet.
+pub(crate) fn person_changes_the_poem(house: &Household) {
+    house.write("poem.txt", with_own_line(&poem("third", "seventeenth")));
+}
+
+/// The agent has written its changes and the person's.
+pub(crate) fn both_changes_are_made(house: &Household, terminal: &Terminal, mark: &str) {
+    let both = with_own_line(&poem("THIRD", "SEVENTEENTH"));
+    house.wait_for_file(terminal, "poem.txt", both);
+    house.wait_until_done(terminal, mark);
+}
+
+/// The agent has written nothing over the person's change.
+pub(crate) fn persons_change_is_there(house: &Household) {
+    let present = with_own_line(&poem("third", "seventeenth"));
+    assert_eq!(house.read("poem.txt").unwrap(), present.as_bytes());
+}
+
+fn with_own_line(poem: &str) -> String {
+    poem.replace("line 10\n", "line 10\nmy own line\n")
+}
+
 /// The agent wants `new words` in `odd.txt`, a file that no editor would write by itself.
 pub(crate) fn change_of_odd_bytes(house: &Household, terminal: &mut Terminal) -> String {
     house.ask_to_edit(terminal, "odd.txt", "old words", "new words")
