@@ -1,25 +1,29 @@
 //! Looks at the files of pending proposals, so that one that has become stale says so by itself.
 //!
-//! It costs nothing while nothing is pending. A look asks for a file's size and times, not for its
-//! content, and runs on a thread of its own: a file on a dead network mount delays no other.
+//! It costs nothing while nothing is pending, and little however much is. A look asks for a file's
+//! size and times, not for its content, and runs on a thread of its own: a file on a dead network
+//! mount delays no other.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use companion::desk::{Event, Gone, State};
+use companion::desk::{Event, Gone};
 use companion::original;
 use private::Stamp;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
-use workbench::{ProposalId, Standing};
+use workbench::{Proposal, ProposalId, Standing};
 
 use crate::front::{Front, Inner};
 
 /// How often the files are looked at.
 const INTERVAL: Duration = Duration::from_millis(500);
+/// How many files are looked at each time; if there are more, they take turns.
+const AT_A_TIME: usize = 16;
 /// A file that was written this shortly before its proposal may have been read before that.
 const DOUBT: Duration = Duration::from_secs(2);
 
@@ -27,7 +31,9 @@ pub(crate) struct FileWatch {
     /// Weak, so that the task ends with the last handle.
     front: Weak<Inner>,
     events: broadcast::Receiver<Event>,
-    files: HashMap<ProposalId, Watched>,
+    files: BTreeMap<ProposalId, Watched>,
+    /// The file that was looked at last.
+    last: Option<ProposalId>,
 }
 
 /// A pending proposal, for which its file is looked at.
@@ -51,7 +57,8 @@ impl FileWatch {
         FileWatch {
             front: Arc::downgrade(&front.0),
             events,
-            files: HashMap::new(),
+            files: BTreeMap::new(),
+            last: None,
         }
     }
 
@@ -82,7 +89,7 @@ impl FileWatch {
 
     async fn take(&mut self, event: Event) -> Result<(), Gone> {
         match event {
-            Event::Opened(_) => return self.look_for_proposals().await,
+            Event::Opened(id) => return self.add(id).await,
             Event::Closed(id, _) => drop(self.files.remove(&id)),
             Event::Touched(id) => {
                 if let Some(file) = self.files.get_mut(&id) {
@@ -94,27 +101,53 @@ impl FileWatch {
         Ok(())
     }
 
-    /// Watches exactly the files of what is pending.
-    async fn look_for_proposals(&mut self) -> Result<(), Gone> {
+    /// Watches the file of a proposal, if it is still pending.
+    async fn add(&mut self, id: ProposalId) -> Result<(), Gone> {
         let front = self.front.upgrade().ok_or(Gone)?;
-        let pending = front.desk.ask(pending).await?;
-        (self.files).retain(|id, _| pending.iter().any(|(other, ..)| other == id));
-        for (id, path, opened_at) in pending {
-            self.files.entry(id).or_insert_with(|| Watched {
-                path,
-                opened_at,
-                found: None,
-                look: None,
-                due: false,
-                refreshing: None,
-            });
+        let found = front.desk.ask(move |state| {
+            let proposal = state.proposal(id)?;
+            Watched::of(proposal, state.workbench().roots())
+        });
+        if let Some(file) = found.await? {
+            self.files.insert(id, file);
         }
         Ok(())
     }
 
+    /// Watches exactly the files of what is pending.
+    async fn look_for_proposals(&mut self) -> Result<(), Gone> {
+        let front = self.front.upgrade().ok_or(Gone)?;
+        let pending = front.desk.ask(|state| {
+            let roots = state.workbench().roots();
+            let watched = state
+                .proposals()
+                .filter_map(|proposal| Some((proposal.id, Watched::of(proposal, roots)?)));
+            watched.collect::<BTreeMap<_, _>>()
+        });
+        let pending = pending.await?;
+        self.files.retain(|id, _| pending.contains_key(id));
+        for (id, file) in pending {
+            self.files.entry(id).or_insert(file);
+        }
+        Ok(())
+    }
+
+    /// The files whose turn it is.
+    fn next_files(&mut self) -> Vec<ProposalId> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let rest = self.files.range((after, Bound::Unbounded));
+        let all = rest.chain(&self.files).map(|(id, _)| *id);
+        let next: Vec<_> = all.take(AT_A_TIME.min(self.files.len())).collect();
+        self.last = next.last().copied();
+        next
+    }
+
     /// Takes in the looks that have ended, and begins new ones.
     async fn look(&mut self) {
-        for file in self.files.values_mut() {
+        for id in self.next_files() {
+            let Some(file) = self.files.get_mut(&id) else {
+                continue;
+            };
             if let Some(look) = &mut file.look {
                 if !look.is_finished() {
                     continue;
@@ -154,24 +187,19 @@ impl FileWatch {
 }
 
 impl Watched {
+    /// None for a proposal that cannot be shown.
+    fn of(proposal: &Proposal, roots: &[PathBuf]) -> Option<Watched> {
+        (proposal.standing == Standing::Open).then(|| Watched {
+            path: original::path(&proposal.path, roots),
+            opened_at: UNIX_EPOCH + Duration::from_millis(proposal.opened_at),
+            found: None,
+            look: None,
+            due: false,
+            refreshing: None,
+        })
+    }
+
     fn doubtful_from(&self) -> SystemTime {
         self.opened_at.checked_sub(DOUBT).unwrap_or(UNIX_EPOCH)
     }
-}
-
-/// What is pending and can be shown.
-fn pending(state: &mut State) -> Vec<(ProposalId, PathBuf, SystemTime)> {
-    let roots = state.workbench().roots();
-    let shown = state
-        .proposals()
-        .filter(|proposal| proposal.standing == Standing::Open);
-    let described = shown.map(|proposal| {
-        let opened_at = UNIX_EPOCH + Duration::from_millis(proposal.opened_at);
-        (
-            proposal.id,
-            original::path(&proposal.path, roots),
-            opened_at,
-        )
-    });
-    described.collect()
 }
