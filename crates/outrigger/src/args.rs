@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
 
-pub(crate) use daemon::{DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, YesNo};
+pub(crate) use daemon::{
+    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, TurnArgs, YesNo,
+};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -15,7 +15,7 @@ use crate::args::{
 };
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::input::read_text;
-use crate::output::{note, one_line, print, print_diff, print_json};
+use crate::output::{counted, note, one_line, print, print_diff, print_json};
 use crate::{browser, folders};
 
 /// How often, and at what intervals, to look for a restarted companion.
@@ -250,12 +250,6 @@ fn summary(proposal: &wire::Proposal) -> String {
         proposal.id, proposal.agent, proposal.path
     );
     one_line(line) + "\n"
-}
-
-/// "1 file", "2 files".
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 fn note_decision(what: &str, id: u64, decided: &wire::Decided) {

@@ -26,6 +26,12 @@ pub(crate) fn note(message: impl Display) {
     print_error(&format!("outrigger: {}\n", one_line(message)));
 }
 
+/// "1 file", "2 files".
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// Prints a value for programs.
 pub(crate) fn print_json(value: &impl Serialize) {
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
