@@ -58,6 +58,10 @@ pub struct ProposalSummary {
     pub new_file: bool,
     /// How many hunks it has.
     pub hunks: usize,
+    /// How many lines they add; a changed line is added and removed.
+    pub added: usize,
+    /// How many lines they remove.
+    pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
@@ -67,6 +71,7 @@ pub struct ProposalSummary {
 impl ProposalSummary {
     /// Summarises a proposal. It may have to compare the texts, which takes a while for large ones.
     pub fn of(proposal: &Proposal) -> ProposalSummary {
+        let review = proposal.texts.review();
         ProposalSummary {
             id: proposal.id,
             path: proposal.path.clone(),
@@ -74,7 +79,9 @@ impl ProposalSummary {
             session: proposal.session.clone(),
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
-            hunks: proposal.texts.review().hunks().len(),
+            hunks: review.hunks().len(),
+            added: review.added(),
+            removed: review.removed(),
             editable: proposal.capabilities.takes_edited_text,
             terminal_only: match &proposal.standing {
                 Standing::Open => None,

@@ -100,6 +100,8 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
         opened_at: summary.opened_at,
         new_file: summary.new_file,
         hunks: summary.hunks,
+        added: summary.added,
+        removed: summary.removed,
         editable: summary.editable,
         terminal_only: summary.terminal_only.clone(),
     }

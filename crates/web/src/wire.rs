@@ -115,6 +115,10 @@ pub struct Proposal {
     pub new_file: bool,
     /// How many hunks it has.
     pub hunks: usize,
+    /// How many lines they add.
+    pub added: usize,
+    /// How many lines they remove.
+    pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
