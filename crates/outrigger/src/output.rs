@@ -6,7 +6,7 @@
 //! (`outrigger proposals | head`) is not an error, on stdout as on stderr.
 
 use std::fmt::{Display, Write as _};
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 pub(crate) use text::show::{one_line, printable};
@@ -39,20 +39,6 @@ pub(crate) fn print_json(value: &impl Serialize) {
     print(&text);
 }
 
-/// Prints a diff: byte for byte into a file or pipe; on a terminal without control characters
-/// and, unless `NO_COLOR` is set, coloured.
-pub(crate) fn print_diff(diff: &str) {
-    if !io::stdout().is_terminal() {
-        return print(diff);
-    }
-    let diff = printable(diff);
-    if std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty()) {
-        print(&diff);
-    } else {
-        print(&coloured(&diff));
-    }
-}
-
 /// Where the log goes: stderr, one line for each event, whatever a peer put into it.
 #[derive(Default)]
 pub(crate) struct LogWriter;
@@ -79,7 +65,8 @@ fn write_all(stream: &mut impl Write, text: &str) {
     let _ = stream.flush();
 }
 
-fn coloured(diff: &str) -> String {
+/// A diff with colours.
+pub(crate) fn coloured(diff: &str) -> String {
     let mut text = String::with_capacity(diff.len() + diff.len() / 8);
     for line in diff.split_inclusive('\n') {
         let colour = match line.as_bytes() {

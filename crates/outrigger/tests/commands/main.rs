@@ -16,6 +16,9 @@ mod codes;
 mod daemon;
 mod decisions;
 mod discovery;
+mod display;
+mod documents;
+mod focusing;
 mod lives;
 mod page;
 mod playing;
@@ -24,6 +27,7 @@ mod restarts;
 mod running;
 mod secrets;
 mod settings;
+mod several;
 mod surroundings;
 
 use testkit::Machine;
