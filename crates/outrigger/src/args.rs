@@ -131,6 +131,10 @@ pub(crate) enum Command {
 
 /// Flags of a companion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type"
+)]
 pub(crate) struct ServeArgs {
     /// The folders to serve [default: the current one].
     #[arg(value_name = "DIR")]
@@ -144,6 +148,9 @@ pub(crate) struct ServeArgs {
     /// Do not open the page in a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Do not tell on stderr what agents do.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
     /// Offer conversations with `qwen serve` in the page and in editors.
     #[arg(long)]
     pub(crate) daemon: bool,

@@ -16,6 +16,7 @@ mod input;
 mod lsp;
 mod man;
 mod memory;
+mod narration;
 mod output;
 mod resume;
 mod run;

@@ -20,6 +20,7 @@ mod display;
 mod documents;
 mod focusing;
 mod lives;
+mod narration;
 mod page;
 mod playing;
 mod privacy;
