@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal as _};
 
 use crate::args::{ColorChoice, DisplayArgs};
-use crate::output::{coloured, print, printable};
+use crate::output::{coloured, print, printable, with_coloured_counts};
 
 /// How texts are shown, decided once for a command.
 #[derive(Debug)]
@@ -43,9 +43,13 @@ impl Display {
         }
     }
 
-    /// Shows lines of ours as they are.
-    pub(crate) fn show_lines(&self, text: &str) {
-        self.show(text, text);
+    /// Shows summaries of proposals, which have no control characters.
+    pub(crate) fn show_summaries(&self, text: &str) {
+        if self.colour {
+            self.show(text, &with_coloured_counts(text));
+        } else {
+            self.show(text, text);
+        }
     }
 
     /// Shows `text`; `plain` is the same without colours, to measure it.

@@ -65,6 +65,25 @@ fn write_all(stream: &mut impl Write, text: &str) {
     let _ = stream.flush();
 }
 
+/// Summaries of proposals with colours: what is added and what goes, as in a diff. A path that looks
+/// like a count is coloured too, which does no harm.
+pub(crate) fn with_coloured_counts(text: &str) -> String {
+    let is_count = |word: &str| {
+        let digits = word.strip_prefix(['+', '−']);
+        digits.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_digit()))
+    };
+    let words = text.split_inclusive([' ', '\n']).map(|piece| {
+        let word = piece.trim_end_matches([' ', '\n']);
+        let colour = if word.starts_with('+') { "32" } else { "31" };
+        if is_count(word) {
+            format!("\u{1b}[{colour}m{word}\u{1b}[m{}", &piece[word.len()..])
+        } else {
+            piece.to_owned()
+        }
+    });
+    words.collect()
+}
+
 /// A diff with colours.
 pub(crate) fn coloured(diff: &str) -> String {
     let mut text = String::with_capacity(diff.len() + diff.len() / 8);
@@ -90,7 +109,16 @@ pub(crate) fn coloured(diff: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{coloured, log_line};
+    use super::{coloured, log_line, with_coloured_counts};
+
+    #[test]
+    fn counts_are_coloured_and_nothing_else() {
+        assert_eq!(
+            with_coloured_counts("  3  qwen  a+1 -2 +x  +3 −2  (1 hunk)\n  4  q  b  +1 −0\n"),
+            "  3  qwen  a+1 -2 +x  \u{1b}[32m+3\u{1b}[m \u{1b}[31m−2\u{1b}[m  (1 hunk)\n  \
+             4  q  b  \u{1b}[32m+1\u{1b}[m \u{1b}[31m−0\u{1b}[m\n"
+        );
+    }
 
     #[test]
     fn colours_say_what_is_added_and_what_goes() {

@@ -23,7 +23,7 @@ pub(crate) async fn proposals(global: &GlobalArgs, args: &ProposalsArgs) -> Comm
         [] => "nothing is pending\n".to_owned(),
         proposals => summaries(proposals),
     };
-    Display::of_stdout(&args.display).show_lines(&text);
+    Display::of_stdout(&args.display).show_summaries(&text);
     Ok(ExitCode::SUCCESS)
 }
 

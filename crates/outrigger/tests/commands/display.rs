@@ -96,6 +96,11 @@ fn colours_are_for_terminals_or_on_demand() {
     assert!(!in_pipe(&["show", "1"]).contains('\u{1b}'));
     assert!(in_pipe(&["show", "1", "--color", "always"]).contains(red));
 
+    let listed = in_pipe(&["proposals", "--color=always"]);
+    let counts = "\u{1b}[32m+1\u{1b}[m \u{1b}[31m−1\u{1b}[m";
+    assert!(listed.contains(counts), "{listed:?}");
+    assert!(!in_pipe(&["proposals"]).contains('\u{1b}'));
+
     let is_red = |args: &[&str], more: &[(&str, &str)]| {
         let (terminal, _) = typed(&machine, args, more);
         terminal.wait_until("the diff", |screen| screen.contains("+new"));
