@@ -108,7 +108,9 @@
 (defun outrigger-chat-requests--option (request)
   "Let the person choose an option of REQUEST."
   (let* ((options (mapcar (lambda (option)
-                            (cons (outrigger-chat-entries-line (plist-get option :title))
+                            (cons (concat (outrigger-chat-entries-line (plist-get option :title))
+                                          (and (eq (plist-get option :lasts) t)
+                                               " (and not asked again)"))
                                   (plist-get option :id)))
                           (plist-get request :options)))
          (title (outrigger-chat-requests--title request))
@@ -117,9 +119,17 @@
          (chosen (completing-read (if (string-search command title)
                                       (format "%s: " title)
                                     (format "%s (%s): " title command))
-                                  options nil t)))
+                                  (outrigger-chat-requests--in-order options) nil t)))
     (when-let ((option (assoc chosen options)))
       `(:option ,(cdr option)))))
+
+(defun outrigger-chat-requests--in-order (options)
+  "Return OPTIONS as a completion table that is shown in its own order.
+Emacs would sort by name, and what lasts has to stand last."
+  (lambda (string predicate action)
+    (if (eq action 'metadata)
+        '(metadata (display-sort-function . identity) (cycle-sort-function . identity))
+      (complete-with-action action options string predicate))))
 
 (defun outrigger-chat-requests--question (question)
   "Let the person answer QUESTION: with what is offered, or in words of their own."

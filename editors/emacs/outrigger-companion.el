@@ -75,8 +75,8 @@ that it was started with in whatever window there is."
     (unless (or program outrigger-companion--told-missing)
       (setq outrigger-companion--told-missing t)
       (outrigger-companion--warn
-       (format-message "there is no program `%s'.  Install it with `cargo install --git \
-https://github.com/outrigger-dev/outrigger outrigger', or set `outrigger-program'"
+       (format-message "there is no program `%s'.  Install it with `cargo install --path \
+crates/outrigger' in a clone of the repository, or set `outrigger-program'"
                        outrigger-program)))
     program))
 

@@ -39,7 +39,8 @@
       (,program
        ,(if program (format "%s is %s" program (outrigger-health--version program))
           (format "there is no program %s" outrigger-program))
-       "install it, or set outrigger-program")
+       ,(concat "install it with cargo install --path crates/outrigger in a clone of the "
+                "repository, or set outrigger-program"))
       (,(executable-find diff-command)
        ,(format "Ediff compares with %s" diff-command)
        "install it, or set diff-command")

@@ -9,6 +9,8 @@ const proposal = (id: number): Proposal => ({
   session: "s",
   openedAt: 0,
   newFile: false,
+  added: 1,
+  removed: 1,
   hunks: 1,
   editable: true,
 });

@@ -22,6 +22,8 @@ function detailOf(original: string | undefined, proposed: string, current?: stri
     openedAt: 0,
     newFile: original === undefined,
     hunks: hunks(proposed).length,
+    added: 1,
+    removed: 1,
     editable: true,
     ...(original !== undefined && { original }),
     proposed,

@@ -35,7 +35,30 @@ pub struct RequestOption {
     pub kind: Option<OptionKind>,
 }
 
-/// The options of a request in the order in which they are shown: the narrowest yes first.
+impl RequestOption {
+    /// Whether it is more than an answer for this time: the agent does not ask again.
+    pub fn lasts(&self) -> bool {
+        matches!(
+            self.kind,
+            Some(OptionKind::AllowAlways | OptionKind::RejectAlways)
+        )
+    }
+
+    /// Its place among the options. What this program does not know may last, so it comes after the
+    /// answers that do not.
+    fn rank(&self) -> u8 {
+        match &self.kind {
+            Some(OptionKind::AllowOnce) => 0,
+            Some(OptionKind::RejectOnce) => 1,
+            None | Some(OptionKind::Other(_)) => 2,
+            Some(OptionKind::RejectAlways) => 3,
+            Some(OptionKind::AllowAlways) => 4,
+        }
+    }
+}
+
+/// The options of a request in the order in which they are shown: yes for this time, no for this
+/// time, and last what lasts, the widest permission at the very end.
 ///
 /// Agents put the widest permission first ("allow all edits"), where a hasty key would grant it. Every list
 /// of options passes through here, so no backend and no front end has to think of that.
@@ -45,7 +68,7 @@ pub struct RequestOptions(Vec<RequestOption>);
 impl FromIterator<RequestOption> for RequestOptions {
     fn from_iter<I: IntoIterator<Item = RequestOption>>(options: I) -> RequestOptions {
         let mut options: Vec<_> = options.into_iter().collect();
-        options.sort_by_key(|option| option.kind != Some(OptionKind::AllowOnce));
+        options.sort_by_key(RequestOption::rank);
         RequestOptions(options)
     }
 }
@@ -133,19 +156,42 @@ mod tests {
         kinds.iter().map(option).collect()
     }
 
-    /// (as the agent sends them, as they are shown, the narrowest yes)
+    /// (as the agent sends them, as they are shown, how many of them do not last, yes for this time)
     #[test]
-    fn the_narrowest_yes_comes_first_and_the_rest_stays_in_order() {
+    fn what_lasts_comes_last_and_the_rest_stays_in_order() {
         type Sent = &'static [(&'static str, Option<&'static str>)];
-        let cases: [(Sent, &[&str], Option<&str>); 4] = [
+        let cases: [(Sent, &[&str], usize, Option<&str>); 6] = [
             (
                 &[
-                    ("all", Some("allow_always")),
+                    ("project", Some("allow_always")),
+                    ("user", Some("allow_always")),
                     ("once", Some("allow_once")),
                     ("no", Some("reject_once")),
                 ],
-                &["once", "all", "no"],
+                &["once", "no", "project", "user"],
+                2,
                 Some("once"),
+            ),
+            (
+                &[
+                    ("never", Some("reject_always")),
+                    ("all", Some("allow_always")),
+                    ("no", Some("reject_once")),
+                    ("later", Some("allow_twice")),
+                    ("once", Some("allow_once")),
+                ],
+                &["once", "no", "later", "never", "all"],
+                3,
+                Some("once"),
+            ),
+            (
+                &[
+                    ("all", Some("allow_always")),
+                    ("never", Some("reject_always")),
+                ],
+                &["never", "all"],
+                0,
+                None,
             ),
             (
                 &[
@@ -154,20 +200,25 @@ mod tests {
                     ("edit", Some("allow_once")),
                 ],
                 &["plan", "edit", "odd"],
+                3,
                 Some("plan"),
             ),
             (
                 &[("all", Some("allow_always")), ("no", Some("reject_once"))],
-                &["all", "no"],
+                &["no", "all"],
+                1,
                 None,
             ),
-            (&[], &[], None),
+            (&[], &[], 0, None),
         ];
-        for (sent, shown, narrowest) in cases {
+        for (sent, shown, passing, once) in cases {
             let options = options(sent);
             let ids: Vec<_> = options.as_slice().iter().map(|it| it.id.as_str()).collect();
             assert_eq!(ids, shown);
-            assert_eq!(options.allow_once().map(|it| it.id.as_str()), narrowest);
+            let lasting = options.as_slice().iter().map(RequestOption::lasts);
+            let expected = (0..shown.len()).map(|at| at >= passing);
+            assert!(lasting.eq(expected), "{shown:?}");
+            assert_eq!(options.allow_once().map(|it| it.id.as_str()), once);
         }
     }
 

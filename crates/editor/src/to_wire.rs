@@ -11,6 +11,7 @@ use crate::{uri, wire};
 /// ones.
 pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
     let draft = proposal.draft.as_deref();
+    let review = proposal.texts.review();
     wire::Proposal {
         id: proposal.id.get(),
         path: proposal.path.clone(),
@@ -19,8 +20,10 @@ pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         session: proposal.session.to_string(),
         original: proposal.texts.original.text().map(str::to_owned),
         proposed: proposal.current().to_owned(),
-        hunks: hunks(proposal.texts.review().hunks()),
+        hunks: hunks(review.hunks()),
         draft_hunks: draft.map(|draft| hunks(&front::hunks(proposal, draft))),
+        added: review.added(),
+        removed: review.removed(),
         dirty,
         editable: proposal.capabilities.takes_edited_text,
         revision: proposal.revision,

@@ -286,6 +286,9 @@ pub(crate) struct Proposal {
     /// Those of `proposed`, if the person has made something else of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) draft_hunks: Option<Vec<::wire::Hunk>>,
+    /// How many lines the agent's text adds, and how many it removes.
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
     /// Whether the document is open and has changes that were not saved.
     pub(crate) dirty: bool,
     /// Whether another text, or some of the hunks, can be accepted.

@@ -68,6 +68,10 @@ pub struct ProposalSummary {
     pub file_change: Option<FileChange>,
     /// How many places of the text are in conflict with that.
     pub conflicts: usize,
+    /// How many lines they add; a changed line is added and removed.
+    pub added: usize,
+    /// How many lines they remove.
+    pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
@@ -77,6 +81,7 @@ pub struct ProposalSummary {
 impl ProposalSummary {
     /// Summarises a proposal. It may have to compare the texts, which takes a while for large ones.
     pub fn of(proposal: &Proposal) -> ProposalSummary {
+        let review = proposal.texts.review();
         ProposalSummary {
             id: proposal.id,
             path: proposal.path.clone(),
@@ -84,7 +89,9 @@ impl ProposalSummary {
             session: proposal.session.clone(),
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
-            hunks: proposal.texts.review().hunks().len(),
+            hunks: review.hunks().len(),
+            added: review.added(),
+            removed: review.removed(),
             revision: proposal.revision,
             file_change: proposal.file_change,
             conflicts: proposal.conflicts(),

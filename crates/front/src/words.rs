@@ -9,9 +9,9 @@ use std::path::Path;
 
 use companion::desk::{AgentSession, Dispatched};
 use text::show::one_line;
-use workbench::{FileChange, Outcome};
+use workbench::{FileChange, Outcome, ProposalId};
 
-use crate::change::Counts;
+use crate::change::{Counts, ProposalSummary};
 
 /// How things stand, in one line.
 pub fn summary(agents: &[AgentSession], counts: Counts) -> String {
@@ -48,9 +48,8 @@ pub fn agents(agents: &[AgentSession]) -> String {
         return "no agent connected".into();
     }
     let named = agents.iter().map(|session| {
-        let name = format!("{} {}", session.agent, one_line(&session.client.version));
         let presence = if session.streaming { "" } else { " (away)" };
-        format!("{}{presence}", name.trim_end())
+        format!("{}{presence}", name(session))
     });
     named.collect::<Vec<_>>().join(", ")
 }
@@ -75,6 +74,12 @@ pub fn stale(change: FileChange, conflicts: usize) -> String {
     }
 }
 
+/// An agent and its version.
+fn name(agent: &AgentSession) -> String {
+    let name = format!("{} {}", agent.agent, one_line(&agent.client.version));
+    name.trim_end().to_owned()
+}
+
 /// That the proposal for the file at `path` is over. How is not always known to somebody who was
 /// behind.
 pub fn closed(path: &str, outcome: Option<Outcome>) -> String {
@@ -83,6 +88,44 @@ pub fn closed(path: &str, outcome: Option<Outcome>) -> String {
     match outcome {
         Some(outcome) => format!("{name}: {outcome}"),
         None => format!("{name}: no longer pending"),
+    }
+}
+
+/// That an agent has come, with its version.
+pub fn connected(agent: &AgentSession) -> String {
+    format!("{} is connected", name(agent))
+}
+
+/// That an agent has left.
+pub fn gone(agent: &AgentSession) -> String {
+    format!("{} is gone", name(agent))
+}
+
+/// That an agent proposes something for the file that the person knows as `path`.
+pub fn proposed(proposal: &ProposalSummary, path: &str) -> String {
+    let ProposalSummary {
+        id, agent, added, ..
+    } = proposal;
+    let path = one_line(path);
+    let removed = proposal.removed;
+    match &proposal.terminal_only {
+        Some(why) => {
+            let why = one_line(why);
+            format!("proposal {id}: {path} by {agent}, to be decided in its own terminal: {why}")
+        }
+        None if proposal.new_file => {
+            format!("proposal {id}: {path} (new file) +{added} −{removed} by {agent}")
+        }
+        None => format!("proposal {id}: {path} +{added} −{removed} by {agent}"),
+    }
+}
+
+/// That the proposal with this number is over, for the file that the person knows as `path`.
+pub fn ended(id: ProposalId, path: &str, outcome: Option<Outcome>) -> String {
+    let path = one_line(path);
+    match outcome {
+        Some(outcome) => format!("proposal {id}: {path} {outcome}"),
+        None => format!("proposal {id}: {path} no longer pending"),
     }
 }
 
@@ -211,6 +254,63 @@ mod tests {
         assert!(one.ends_with("; one place is in conflict"), "{one}");
         let several = stale(FileChange::Deleted, 2);
         assert!(several.ends_with("; 2 places are in conflict"), "{several}");
+    }
+
+    #[test]
+    fn agents_come_and_go() {
+        let qwen = session(Agent::Qwen, "0.24\u{1b}[2J", true);
+        assert_eq!(connected(&qwen), "Qwen Code 0.24␛[2J is connected");
+        assert_eq!(
+            gone(&session(Agent::Gemini, "", false)),
+            "Gemini CLI is gone"
+        );
+    }
+
+    #[test]
+    fn what_is_proposed_and_what_became_of_it() {
+        let summary = |new_file, terminal_only: Option<&str>| ProposalSummary {
+            id: ProposalId::new(7),
+            path: "/w/a\nb.txt".into(),
+            agent: Agent::Qwen,
+            session: SessionId::new("s"),
+            opened_at: 0,
+            new_file,
+            hunks: 2,
+            added: 3,
+            removed: 2,
+            revision: 1,
+            file_change: None,
+            conflicts: 0,
+            editable: true,
+            terminal_only: terminal_only.map(str::to_owned),
+        };
+        for (summary, path, said) in [
+            (
+                summary(false, None),
+                "src/greet.py",
+                "proposal 7: src/greet.py +3 −2 by Qwen Code",
+            ),
+            (
+                summary(true, None),
+                "a\n\u{1b}[2J",
+                "proposal 7: a␊␛[2J (new file) +3 −2 by Qwen Code",
+            ),
+            (
+                summary(false, Some("it is not\nUTF-8")),
+                "a.bin",
+                "proposal 7: a.bin by Qwen Code, to be decided in its own terminal: it is not␊UTF-8",
+            ),
+        ] {
+            assert_eq!(proposed(&summary, path), said);
+        }
+        let id = ProposalId::new(7);
+        for (outcome, said) in [
+            (Some(Outcome::Accepted), "proposal 7: a␊b accepted"),
+            (Some(Outcome::Orphaned), "proposal 7: a␊b left by its agent"),
+            (None, "proposal 7: a␊b no longer pending"),
+        ] {
+            assert_eq!(ended(id, "a\nb", outcome), said);
+        }
     }
 
     #[test]

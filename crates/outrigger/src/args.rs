@@ -1,25 +1,33 @@
 //! The command line: commands, flags and their help. What they mean is decided elsewhere.
 
 mod daemon;
+mod hunks;
+mod review;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
 
-pub(crate) use daemon::{DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, YesNo};
+pub(crate) use daemon::{
+    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, TurnArgs, YesNo,
+};
+pub(crate) use review::{
+    AcceptArgs, ChosenArgs, ColorChoice, DisplayArgs, ProposalsArgs, RejectArgs, ShowArgs,
+};
 
 const EXAMPLES: &str = "\
 Examples:
   outrigger                      run a companion, then start `qwen` or `gemini`
-  outrigger focus src/main.rs --line 12
+  outrigger focus src/main.rs:12
   outrigger proposals            what agents want to change
   outrigger show 3               one proposal as a diff, with numbered hunks
-  outrigger accept 3 --hunks 1,3
+  outrigger accept 3 --hunks 1-3,5
   outrigger run -- gemini        start an agent that is sure to find the companion
 
 Exit codes: 0 done · 1 failed · 2 wrong usage · 3 no companion serves this folder · 4 refused
-            5 the companion does not answer · 6 wrong configuration · 7 cannot start";
+            5 the companion does not answer · 6 wrong configuration
+            7 cannot start, or there is no such folder";
 
 /// One companion, every editor, every terminal agent.
 ///
@@ -63,19 +71,22 @@ pub(crate) enum Command {
     /// Show the running companions: agents, pending proposals, files held back from agents.
     Status(ListArgs),
     /// List the pending proposals.
-    Proposals(ListArgs),
+    Proposals(ProposalsArgs),
     /// Show a proposal as a diff with numbered hunks.
     Show(ShowArgs),
     /// Accept a proposal: all of it, some hunks, or a text of your own. The agent writes the file.
     #[command(
-        after_help = "Examples:\n  outrigger accept 3\n  outrigger accept 3 --hunks 1,3\n  outrigger accept 3 --content-from edited.rs"
+        after_help = "Examples:\n  outrigger accept                 the only one that is open\n  outrigger accept 3 --hunks 1-3,5\n  outrigger accept 3 --content-from edited.rs\n  outrigger accept --all           after a summary and a question\n  outrigger accept --agent qwen --yes"
     )]
     Accept(AcceptArgs),
     /// Reject a proposal.
+    #[command(
+        after_help = "Examples:\n  outrigger reject                 the only one that is open\n  outrigger reject 3\n  outrigger reject --agent gemini  after a summary and a question"
+    )]
     Reject(RejectArgs),
     /// Tell agents which file you are in, from any editor that can run a command.
     #[command(
-        after_help = "Examples:\n  outrigger focus src/main.rs --line 12 --column 4\n  pbpaste | outrigger focus src/main.rs --selection-from -"
+        after_help = "Examples:\n  outrigger focus src/main.rs:12:4\n  outrigger focus src/main.rs --line 12 --column 4\n  pbpaste | outrigger focus src/main.rs --selection-from -"
     )]
     Focus(FocusArgs),
     /// Print a new link to the page, valid for one tab and ten minutes.
@@ -111,12 +122,19 @@ pub(crate) enum Command {
         /// The shell to print it for.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print the manual page, or that of a command.
+    #[command(
+        after_help = "Examples:\n  outrigger man | man -l -\n  outrigger man accept\n  outrigger man daemon prompt\n  outrigger man --dir ~/.local/share/man/man1"
+    )]
+    Man(ManArgs),
 }
 
 /// Flags of a companion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type"
+)]
 pub(crate) struct ServeArgs {
     /// The folders to serve [default: the current one].
     #[arg(value_name = "DIR")]
@@ -130,6 +148,9 @@ pub(crate) struct ServeArgs {
     /// Do not open the page in a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Do not tell on stderr what agents do.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
     /// Offer conversations with `qwen serve` in the page and in editors.
     #[arg(long)]
     pub(crate) daemon: bool,
@@ -161,54 +182,41 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RejectArgs {
-    /// The number of the proposal.
-    pub(crate) id: u64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// The number of the proposal.
-    pub(crate) id: u64,
-    /// Print JSON, with both texts.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AcceptArgs {
-    /// The number of the proposal.
-    pub(crate) id: u64,
-    /// Accept only these hunks.
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        conflicts_with = "content_from"
-    )]
-    pub(crate) hunks: Option<Vec<usize>>,
-    /// Accept this text instead, from a file or from stdin (-).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) content_from: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct FocusArgs {
-    /// The file you are in.
+    /// The file you are in; a line and a column may follow, as in src/main.rs:12:4.
     pub(crate) file: PathBuf,
     /// The line of the cursor, from 1.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = position)]
     pub(crate) line: Option<u32>,
     /// The column of the cursor, from 1.
-    #[arg(long, value_name = "N", requires = "line")]
+    #[arg(long, value_name = "N", requires = "line", value_parser = position)]
     pub(crate) column: Option<u32>,
     /// The selected text, from a file or from stdin (-).
     #[arg(long, value_name = "FILE")]
     pub(crate) selection_from: Option<PathBuf>,
 }
 
+/// The number of a line or a column.
+fn position(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "lines and columns are numbers from 1".into())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The command [default: the program itself].
+    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct UrlArgs {
+    /// Print JSON.
+    #[arg(long, conflicts_with = "open")]
+    pub(crate) json: bool,
     /// Open the link in a browser instead.
     #[arg(long)]
     pub(crate) open: bool,

@@ -1,14 +1,15 @@
 //! From the command line to the command that it names.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Arguments, Command, ServeArgs};
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::output::print;
 use crate::runtime::block_on;
-use crate::{bridge, commands, daemon, lsp, memory, run, serve};
+use crate::{bridge, commands, daemon, lsp, man, memory, run, serve};
 
 /// Runs the program.
 pub(crate) fn run() -> CommandResult {
@@ -35,6 +36,7 @@ fn parse() -> Arguments {
 fn run_command(arguments: &Arguments) -> CommandResult {
     let global = &arguments.global;
     let Some(command) = &arguments.command else {
+        check_spelling(&arguments.serve.dirs)?;
         return serve::serve(global, &arguments.serve);
     };
     match command {
@@ -60,12 +62,78 @@ fn run_command(arguments: &Arguments) -> CommandResult {
             print(&String::from_utf8_lossy(&script));
             Ok(ExitCode::SUCCESS)
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut page);
-            rendered.map_err(|error| Failure::other("cannot write the manual page", error))?;
-            print(&String::from_utf8_lossy(&page));
-            Ok(ExitCode::SUCCESS)
+        Command::Man(args) => man::man(args),
+    }
+}
+
+/// The first word may be a folder or a command. One that is neither, and looks like a command, is a
+/// mistyped command.
+fn check_spelling(dirs: &[PathBuf]) -> Result<(), Failure> {
+    let Some(word) = dirs.first().filter(|dir| !dir.exists()) else {
+        return Ok(());
+    };
+    let Some(command) = word.to_str().and_then(similar_command) else {
+        return Ok(());
+    };
+    let word = word.display();
+    let message = format!("there is no command and no folder {word}; did you mean {command}?");
+    Err(Failure::new(FailureKind::Usage, message).hint("`outrigger --help` lists the commands"))
+}
+
+/// The command that `word` was probably meant to be. The argument parser's own measure would take
+/// `myproject` for `reject`.
+fn similar_command(word: &str) -> Option<String> {
+    /// How many letters may be wrong.
+    const SLIPS: usize = 2;
+    if word.contains(std::path::is_separator) {
+        return None;
+    }
+    let commands = Arguments::command();
+    let names = commands.get_subcommands().map(clap::Command::get_name);
+    let slips = names.map(|name| (slips(word, name), name));
+    let (slips, name) = slips.min()?;
+    (slips <= SLIPS && slips * 2 < name.len()).then(|| name.to_owned())
+}
+
+/// How many letters have to be added, dropped, replaced, or swapped with the next one to make `b`
+/// of `a`.
+fn slips(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<_>, Vec<_>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_command_is_recognised() {
+        for (word, command) in [
+            ("statsu", Some("status")),
+            ("acept", Some("accept")),
+            ("proposal", Some("proposals")),
+            ("stopp", Some("stop")),
+            ("mna", Some("man")),
+            ("sevre", Some("serve")),
+            ("myproject", None),
+            ("src", None),
+            ("web", None),
+            ("./status", None),
+        ] {
+            assert_eq!(similar_command(word).as_deref(), command, "{word}");
         }
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) debounce: Setting<Duration>,
     /// Whether `outrigger` opens the page where it can.
     pub(crate) open: Setting<bool>,
+    /// Whether the terminal of `outrigger` is told nothing of what happens.
+    pub(crate) quiet: Setting<bool>,
     /// Patterns from every source; they add up.
     pub(crate) ignore: Vec<Setting<String>>,
     pub(crate) daemon: DaemonSettings,
@@ -86,6 +88,7 @@ impl Config {
             max_body: Setting::default(limits.body),
             debounce: Setting::default(limits.debounce),
             open: Setting::default(true),
+            quiet: Setting::default(false),
             ignore: Vec::new(),
             daemon: DaemonSettings::from_layers(layers.each_ref().map(|layer| &layer.daemon)),
             warnings: Vec::new(),
@@ -98,6 +101,7 @@ impl Config {
             config.max_body.replace(layer.max_body);
             config.debounce.replace(layer.debounce);
             config.open.replace(layer.open);
+            config.quiet.replace(layer.quiet);
             config.ignore.extend(layer.ignore);
         }
         config

@@ -1,13 +1,15 @@
 //! `outrigger daemon`: a client of `qwen serve` for the command line.
 
+mod answer;
 mod dialog;
 mod prompt;
+mod turn;
 mod turn_output;
 
 use std::process::ExitCode;
 
 use ::daemon::connection::{ConnectError, SetupError};
-use ::daemon::wire::{DaemonCapabilities, Health, PageRequest, SessionSummary};
+use ::daemon::wire::{DaemonCapabilities, Health, PageRequest, SessionId, SessionSummary};
 use ::daemon::{DaemonError, ErrorReason};
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use crate::args::{DaemonArgs, DaemonCommand, GlobalArgs, ListArgs};
 use crate::config::{DaemonSettings, DaemonTarget};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
-use crate::output::{note, one_line, print, print_json};
+use crate::output::{counted, note, one_line, print, print_json};
 
 /// How many conversations are listed.
 const PAGE: u32 = 100;
@@ -29,6 +31,7 @@ pub(crate) async fn daemon(global: &GlobalArgs, args: &DaemonArgs) -> CommandRes
         DaemonCommand::Status(args) => status(&target, args).await,
         DaemonCommand::Sessions(args) => sessions(global, &target, args).await,
         DaemonCommand::Prompt(args) => prompt::prompt(global, &target, args).await,
+        DaemonCommand::Answer(args) => answer::answer(global, &target, args).await,
     }
 }
 
@@ -79,15 +82,18 @@ async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
 
 fn describe(status: &StatusReport) -> String {
     let known = |it: Option<String>| it.map_or_else(|| "unknown".into(), one_line);
-    let number = |it: Option<u64>| known(it.map(|it| it.to_string()));
+    let number = |it: Option<u64>, what: &str| match it {
+        Some(it) => counted(it, what),
+        None => format!("unknown {what}s"),
+    };
     format!(
-        "{}\n  Qwen Code {} · process {}\n  {} conversations · {} turns running · {} requests wait for a person\n  works in {}\n",
+        "{}\n  Qwen Code {} · process {}\n  {} · {} · {}\n  works in {}\n",
         status.address,
         known(status.version.clone()),
         known(status.process.map(|it| it.to_string())),
-        number(status.sessions),
-        number(status.active_prompts),
-        number(status.pending_permissions),
+        number(status.sessions, "conversation"),
+        number(status.active_prompts, "running turn"),
+        number(status.pending_permissions, "open request"),
         one_line(status.workspaces.join(", ")),
     )
 }
@@ -103,7 +109,11 @@ struct ListedSession {
     waits_for_a_person: bool,
 }
 
-async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -> CommandResult {
+/// The folder that the command is about, its newest conversations, and whether there are more.
+async fn listed_sessions(
+    global: &GlobalArgs,
+    target: &DaemonTarget,
+) -> Result<(String, Vec<ListedSession>, bool), Failure> {
     let client = target.client();
     let capabilities = client
         .capabilities()
@@ -118,7 +128,12 @@ async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -
         .sessions(&folder, &page)
         .await
         .map_err(|error| request_failure(&error))?;
-    let listed: Vec<ListedSession> = page.sessions.iter().map(listed).collect();
+    let listed = page.sessions.iter().map(listed).collect();
+    Ok((folder, listed, page.next_cursor.is_some()))
+}
+
+async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -> CommandResult {
+    let (folder, listed, more) = listed_sessions(global, target).await?;
     if args.json {
         print_json(&listed);
     } else if listed.is_empty() {
@@ -135,7 +150,7 @@ async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -
         let line = format!("{}  {state:<8} {title}", session.id);
         print(&(one_line(line) + "\n"));
     }
-    if page.next_cursor.is_some() {
+    if more {
         note(format_args!(
             "there are more than {PAGE} conversations; these are the newest"
         ));
@@ -152,6 +167,14 @@ fn listed(session: &SessionSummary) -> ListedSession {
         clients: session.client_count.unwrap_or(0),
         waits_for_a_person: !session.pending_interactions.is_empty(),
     }
+}
+
+/// The id of a conversation that the person has typed.
+fn session_id(id: &str) -> Result<SessionId, Failure> {
+    SessionId::new(id).map_err(|error| {
+        let message = format!("this is not the id of a conversation: {error}");
+        Failure::new(FailureKind::Refused, message)
+    })
 }
 
 /// The folder that the command is about, if it is one of the daemon's; otherwise the daemon's own.

@@ -10,6 +10,8 @@ use crate::output::{one_line, print_error};
 pub(crate) enum FailureKind {
     /// None of the kinds below.
     Other,
+    /// Wrong usage that the argument parser cannot see.
+    Usage,
     /// No companion serves the folder.
     NoCompanion,
     /// The companion or the daemon refuses: no such proposal, or it cannot be decided like this.
@@ -18,15 +20,16 @@ pub(crate) enum FailureKind {
     Silent,
     /// The configuration is wrong.
     Configuration,
-    /// The companion cannot be started.
+    /// The companion cannot be started, or the folder that a command is about does not exist.
     Start,
 }
 
 impl FailureKind {
-    /// The exit code. 2 is used by the argument parser for wrong usage.
+    /// The exit code. The argument parser has 2 for wrong usage too.
     pub(crate) const fn code(self) -> u8 {
         match self {
             FailureKind::Other => 1,
+            FailureKind::Usage => 2,
             FailureKind::NoCompanion => 3,
             FailureKind::Refused => 4,
             FailureKind::Silent => 5,

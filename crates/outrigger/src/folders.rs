@@ -42,14 +42,12 @@ pub(crate) fn registry(global: &GlobalArgs) -> Result<Registry, Failure> {
 
 /// The folder that a command is about, without symbolic links.
 pub(crate) fn current(global: &GlobalArgs) -> Result<PathBuf, Failure> {
-    let folder = match &global.folder {
-        Some(folder) => absolute(folder)?,
-        None => std::env::current_dir()
-            .map_err(|error| Failure::other("cannot tell the current folder", error))?,
-    };
-    folder.canonicalize().map_err(|error| {
-        Failure::other(format!("cannot use the folder {}", folder.display()), error)
-    })
+    if let Some(folder) = &global.folder {
+        return existing(folder);
+    }
+    let here = std::env::current_dir();
+    let here = here.map_err(|error| Failure::other("cannot tell the current folder", error))?;
+    existing(&here)
 }
 
 /// The folders to serve: `dirs`, or the current one if there are none; without symbolic links, each
@@ -57,11 +55,7 @@ pub(crate) fn current(global: &GlobalArgs) -> Result<PathBuf, Failure> {
 pub(crate) fn roots(global: &GlobalArgs, dirs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut roots = Vec::new();
     for dir in dirs {
-        let root = absolute(dir)?.canonicalize();
-        let root = root.map_err(|error| cannot_serve(dir, error))?;
-        if !root.is_dir() {
-            return Err(cannot_serve(dir, "it is not a folder"));
-        }
+        let root = existing(dir)?;
         if !roots.contains(&root) {
             roots.push(root);
         }
@@ -72,10 +66,19 @@ pub(crate) fn roots(global: &GlobalArgs, dirs: &[PathBuf]) -> Result<Vec<PathBuf
     Ok(roots)
 }
 
-fn cannot_serve(dir: &Path, why: impl std::fmt::Display) -> Failure {
-    let message = format!("cannot serve {}: {why}", dir.display());
-    Failure::new(FailureKind::Start, message)
-        .hint("name an existing folder, or none for the current one")
+/// A folder that the person named, without symbolic links.
+fn existing(folder: &Path) -> Result<PathBuf, Failure> {
+    let shown = folder.display();
+    let why = match absolute(folder)?.canonicalize() {
+        Ok(found) if found.is_dir() => return Ok(found),
+        Ok(_) => format!("{shown} is not a folder"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            format!("there is no folder {shown}")
+        }
+        Err(error) => format!("cannot use the folder {shown}: {error}"),
+    };
+    Err(Failure::new(FailureKind::Start, why)
+        .hint("name an existing folder, or none for the current one"))
 }
 
 /// The companion that serves the folder that a command is about.
@@ -88,6 +91,17 @@ pub(crate) fn companion(global: &GlobalArgs) -> Result<Record, Failure> {
         )
         .hint("start one with `outrigger` in that folder, or name another folder with --folder")
     })
+}
+
+/// `path` as people read it: from the current folder if it lies below it.
+pub(crate) fn relative(path: &Path) -> &Path {
+    let Ok(here) = std::env::current_dir() else {
+        return path;
+    };
+    let below = path.strip_prefix(here).ok();
+    below
+        .filter(|below| !below.as_os_str().is_empty())
+        .unwrap_or(path)
 }
 
 /// `path` from the current folder; symbolic links stay as they are.

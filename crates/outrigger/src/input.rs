@@ -1,4 +1,4 @@
-//! Texts that the person gives to a command.
+//! Texts and answers that the person gives to a command.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -19,4 +19,12 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
         let message = format!("{path} is not UTF-8 text, and agents accept no other");
         Failure::new(FailureKind::Refused, message)
     })
+}
+
+/// Reads one line of stdin; an empty one at its end.
+pub(crate) fn read_line() -> Result<String, Failure> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.map_err(|error| Failure::other("cannot read the answer", error))?;
+    Ok(line)
 }

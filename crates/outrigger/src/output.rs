@@ -6,7 +6,7 @@
 //! (`outrigger proposals | head`) is not an error, on stdout as on stderr.
 
 use std::fmt::{Display, Write as _};
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 pub(crate) use text::show::{one_line, printable};
@@ -26,25 +26,17 @@ pub(crate) fn note(message: impl Display) {
     print_error(&format!("outrigger: {}\n", one_line(message)));
 }
 
+/// "1 file", "2 files".
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// Prints a value for programs.
 pub(crate) fn print_json(value: &impl Serialize) {
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     print(&text);
-}
-
-/// Prints a diff: byte for byte into a file or pipe; on a terminal without control characters
-/// and, unless `NO_COLOR` is set, coloured.
-pub(crate) fn print_diff(diff: &str) {
-    if !io::stdout().is_terminal() {
-        return print(diff);
-    }
-    let diff = printable(diff);
-    if std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty()) {
-        print(&diff);
-    } else {
-        print(&coloured(&diff));
-    }
 }
 
 /// Where the log goes: stderr, one line for each event, whatever a peer put into it.
@@ -73,7 +65,27 @@ fn write_all(stream: &mut impl Write, text: &str) {
     let _ = stream.flush();
 }
 
-fn coloured(diff: &str) -> String {
+/// Summaries of proposals with colours: what is added and what goes, as in a diff. A path that looks
+/// like a count is coloured too, which does no harm.
+pub(crate) fn with_coloured_counts(text: &str) -> String {
+    let is_count = |word: &str| {
+        let digits = word.strip_prefix(['+', '−']);
+        digits.is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_digit()))
+    };
+    let words = text.split_inclusive([' ', '\n']).map(|piece| {
+        let word = piece.trim_end_matches([' ', '\n']);
+        let colour = if word.starts_with('+') { "32" } else { "31" };
+        if is_count(word) {
+            format!("\u{1b}[{colour}m{word}\u{1b}[m{}", &piece[word.len()..])
+        } else {
+            piece.to_owned()
+        }
+    });
+    words.collect()
+}
+
+/// A diff with colours.
+pub(crate) fn coloured(diff: &str) -> String {
     let mut text = String::with_capacity(diff.len() + diff.len() / 8);
     for line in diff.split_inclusive('\n') {
         let colour = match line.as_bytes() {
@@ -97,7 +109,16 @@ fn coloured(diff: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{coloured, log_line};
+    use super::{coloured, log_line, with_coloured_counts};
+
+    #[test]
+    fn counts_are_coloured_and_nothing_else() {
+        assert_eq!(
+            with_coloured_counts("  3  qwen  a+1 -2 +x  +3 −2  (1 hunk)\n  4  q  b  +1 −0\n"),
+            "  3  qwen  a+1 -2 +x  \u{1b}[32m+3\u{1b}[m \u{1b}[31m−2\u{1b}[m  (1 hunk)\n  \
+             4  q  b  \u{1b}[32m+1\u{1b}[m \u{1b}[31m−0\u{1b}[m\n"
+        );
+    }
 
     #[test]
     fn colours_say_what_is_added_and_what_goes() {

@@ -12,7 +12,7 @@ use crate::config::Layer;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{note, one_line, print, print_error};
 use crate::service::{Exit, Service, ServiceOptions, load_config};
-use crate::{browser, folders, resume, runtime, signals};
+use crate::{browser, folders, narration, resume, runtime, signals};
 
 /// How long work that blocks may keep the program from ending.
 const LAST_WORK: Duration = Duration::from_millis(200);
@@ -51,6 +51,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let is_terminal = std::io::stdout().is_terminal();
     let has_browser = browser::would_be_seen(&|name| std::env::var(name).ok(), is_terminal);
     let open = options.config.open.value && !args.json && has_browser;
+    let narrate = !options.config.quiet.value && !args.json;
     let runtime = runtime::start()?;
     let exit = runtime.block_on(async {
         let stop = signals::wait();
@@ -59,6 +60,10 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
         runtime::on_panic(move || remover.remove());
         if !resumed {
             say_ready(&mut service, args.json, open);
+        }
+        if narrate {
+            let roots = service.discovery().record().roots.clone();
+            narration::start(service.front(), roots, resumed);
         }
         Ok::<_, Failure>(service.run(stop).await)
     })?;

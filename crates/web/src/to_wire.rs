@@ -103,6 +103,8 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
         revision: summary.revision,
         stale: (summary.file_change).map(|change| words::stale(change, summary.conflicts)),
         conflicts: summary.conflicts,
+        added: summary.added,
+        removed: summary.removed,
         editable: summary.editable,
         terminal_only: summary.terminal_only.clone(),
     }

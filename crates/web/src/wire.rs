@@ -123,6 +123,10 @@ pub struct Proposal {
     /// How many places of the text are in conflict with what was changed in the meantime.
     #[serde(default)]
     pub conflicts: usize,
+    /// How many lines they add.
+    pub added: usize,
+    /// How many lines they remove.
+    pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
     /// Why it can only be decided in the agent's terminal, if so.
@@ -196,6 +200,10 @@ pub struct Decided {
     pub agent: String,
     /// Whether the agent has a stream open; otherwise the verdict is kept for it.
     pub streaming: bool,
+    /// Whether the agent may first read the file again, because it has changed, and propose its
+    /// edit anew.
+    #[serde(default)]
+    pub may_read_again: bool,
 }
 
 /// The person's focus.

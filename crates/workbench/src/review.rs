@@ -82,6 +82,16 @@ impl Review {
         &self.hunks
     }
 
+    /// How many lines of the proposed text are new or changed.
+    pub fn added(&self) -> usize {
+        self.hunks.iter().map(|hunk| hunk.after.len()).sum()
+    }
+
+    /// How many lines of the original are gone or changed.
+    pub fn removed(&self) -> usize {
+        self.hunks.iter().map(|hunk| hunk.before.len()).sum()
+    }
+
     /// The text that results when only the hunks in `keep` are applied, in the
     /// proposal's form. The texts have to be the ones that were compared.
     pub fn merge(

@@ -164,7 +164,8 @@ STATUS goes before the usual one."
 
 (defconst outrigger-chat-tests--leave
   '(:request "r" :title "Run it?" :tool (:command "ls")
-    :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
+    :options [(:id "once" :title "Yes" :lasts :json-false) (:id "no" :title "No" :lasts :json-false)
+              (:id "all" :title "Always" :lasts t)]))
 
 (defun outrigger-chat-tests--answers ()
   "Return what was answered so far."
@@ -179,7 +180,12 @@ STATUS goes before the usual one."
     (cl-letf (((symbol-function 'completing-read)
                (lambda (prompt choices &rest _)
                  (should (equal prompt "Run it? (ls): "))
-                 (caar choices))))
+                 (should (equal (completion-metadata-get (completion-metadata "" choices nil)
+                                                         'display-sort-function)
+                                #'identity))
+                 (should (equal (all-completions "" choices)
+                                '("Yes" "No" "Always (and not asked again)")))
+                 "Yes")))
       (outrigger-chat-answer))
     (should (equal (outrigger-chat-tests--answers) '((:request "r" :reply (:option "once")))))
     (outrigger-chat-decline)

@@ -233,7 +233,11 @@ local LEAVE = {
   request = "r1",
   title = "Run it?",
   tool = { id = "t", command = "ls" },
-  options = { { id = "once", title = "Yes" }, { id = "no", title = "No" } },
+  options = {
+    { id = "once", title = "Yes", lasts = false },
+    { id = "no", title = "No", lasts = false },
+    { id = "all", title = "Always", lasts = true },
+  },
 }
 local EDIT = { request = "r2", title = "Edit", tool = { id = "u" }, options = {}, proposal = 3 }
 
@@ -248,7 +252,7 @@ it("a request is put before the person once, and answered by what they choose", 
     vim.ui.select = function(items, options, done)
       asked = asked + 1
       same(options.prompt, "Run it?\nls")
-      same(options.format_item(items[1]), "Yes")
+      same(vim.tbl_map(options.format_item, items), { "Yes", "No", "Always (and not asked again)" })
       done(asked > 1 and items[1] or nil)
     end
     ask({ LEAVE, EDIT })

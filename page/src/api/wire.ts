@@ -35,6 +35,9 @@ export interface Proposal {
   openedAt: number;
   newFile: boolean;
   hunks: number;
+  /** How many lines they add, and how many they remove. */
+  added: number;
+  removed: number;
   /** Whether another text, or some of the hunks, can be accepted. */
   editable: boolean;
   /** Why only the agent's own prompt can accept it, if that is so. */

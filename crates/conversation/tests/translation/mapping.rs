@@ -65,9 +65,9 @@ async fn told(daemon: &FakeDaemon, acts: Vec<Act>) -> Vec<Value> {
 #[tokio::test]
 async fn what_each_event_becomes_for_a_page() {
     let options = json!([
-        {"id": "proceed_once", "title": "Allow", "kind": "allow_once"},
-        {"id": "proceed_always", "title": "Allow All Edits", "kind": "allow_always"},
-        {"id": "cancel", "title": "Reject", "kind": "reject_once"},
+        {"id": "proceed_once", "title": "Allow", "kind": "allow_once", "lasts": false},
+        {"id": "cancel", "title": "Reject", "kind": "reject_once", "lasts": false},
+        {"id": "proceed_always", "title": "Allow All Edits", "kind": "allow_always", "lasts": true},
     ]);
     let card = json!({
         "event": "asked", "request": "r-1", "title": "Writing to a.txt",

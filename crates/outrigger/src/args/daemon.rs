@@ -11,6 +11,7 @@ Examples:
   outrigger daemon status                 version, process and folders of the daemon
   outrigger daemon sessions
   outrigger daemon prompt \"What does this project do?\"
+  outrigger daemon answer                 what an agent asks in a conversation that you left
   outrigger daemon --url http://127.0.0.1:4171 status
 
 Exit codes:
@@ -19,7 +20,7 @@ Exit codes:
   4    the daemon refused
   5    the daemon does not answer, or ended
   6    something has to be set up differently: the address, the token, the folder, the model
-  130  the turn was cancelled with Ctrl-C";
+  130  the turn was cancelled, or a request left open, with Ctrl-C";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -49,30 +50,52 @@ pub(crate) enum DaemonCommand {
     Sessions(ListArgs),
     /// Send a prompt, show what the agent does, and ask before it changes anything.
     ///
-    /// Ctrl-C cancels the turn, a second Ctrl-C quits. Answers are read from stdin, one per line;
-    /// when stdin ends, every further request is declined.
+    /// Answers are read from stdin, one per line; when stdin ends, every further request is
+    /// declined. Ctrl-C cancels the turn, a second Ctrl-C quits. While the agent asks something,
+    /// Ctrl-C leaves the request open, to be answered with `outrigger daemon answer`.
     #[command(
         after_help = "Examples:\n  outrigger daemon prompt \"What does this project do?\"\n  git diff | outrigger daemon prompt -\n  outrigger daemon prompt \"Fix the typo\" --yes-to-edits=yes --json"
     )]
     Prompt(PromptArgs),
+    /// Answer what an agent asks in a conversation, and show the rest of its turn.
+    #[command(
+        after_help = "Examples:\n  outrigger daemon answer            the only conversation that waits\n  outrigger daemon answer ID         this one; `outrigger daemon sessions` lists them"
+    )]
+    Answer(AnswerArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PromptArgs {
     /// The prompt, or `-` to read it from stdin.
     pub(crate) text: String,
-    /// Print events as JSON, one per line.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Allow edits of files without asking. Commands still need your answer.
-    #[arg(long, value_enum, value_name = "YES|NO", default_value_t = YesNo::No)]
-    pub(crate) yes_to_edits: YesNo,
+    #[command(flatten)]
+    pub(crate) turn: TurnArgs,
     /// Continue this conversation instead of a new one.
     #[arg(long, value_name = "ID", conflicts_with = "shared")]
     pub(crate) session: Option<String>,
     /// Use the conversation that all clients in this folder share.
     #[arg(long)]
     pub(crate) shared: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// The conversation [default: the only one that waits for an answer].
+    #[arg(value_name = "ID")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) turn: TurnArgs,
+}
+
+/// How a turn is followed.
+#[derive(Debug, Args)]
+pub(crate) struct TurnArgs {
+    /// Print events as JSON, one per line.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Allow edits of files without asking. Commands still need your answer.
+    #[arg(long, value_enum, value_name = "YES|NO", default_value_t = YesNo::No)]
+    pub(crate) yes_to_edits: YesNo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -21,6 +21,7 @@ pub(crate) struct Layer {
     pub(super) max_body: Option<Setting<usize>>,
     pub(super) debounce: Option<Setting<Duration>>,
     pub(super) open: Option<Setting<bool>>,
+    pub(super) quiet: Option<Setting<bool>>,
     pub(super) ignore: Vec<Setting<String>>,
     pub(super) daemon: DaemonLayer,
 }
@@ -40,6 +41,7 @@ impl Layer {
             max_body: None,
             debounce: None,
             open: Setting::from_source(flags.no_open.then_some(false), &Origin::Flag("--no-open")),
+            quiet: Setting::from_source(flags.quiet.then_some(true), &Origin::Flag("--quiet")),
             ignore: patterns(flags.ignore.clone(), &Origin::Flag("--ignore")),
             daemon: DaemonLayer::from_serve_flags(flags),
         })

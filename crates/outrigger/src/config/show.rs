@@ -28,6 +28,7 @@ impl fmt::Display for Config {
             &debounce.origin,
         )?;
         line(f, "open", self.open.value, &self.open.origin)?;
+        line(f, "quiet", self.quiet.value, &self.quiet.origin)?;
         for pattern in &self.ignore {
             let shown = format_args!("{:?}", pattern.value);
             line(f, "ignore", shown, &pattern.origin)?;

@@ -27,6 +27,7 @@ struct Values {
     max_body: Option<usize>,
     debounce_ms: Option<u64>,
     open: Option<bool>,
+    quiet: Option<bool>,
     #[serde(default)]
     ignore: Vec<String>,
     #[serde(default)]
@@ -67,6 +68,7 @@ impl UserFile {
             max_body: Setting::from_source(values.max_body, &origin),
             debounce: Setting::from_source(debounce, &origin),
             open: Setting::from_source(values.open, &origin),
+            quiet: Setting::from_source(values.quiet, &origin),
             ignore: patterns(values.ignore, &origin),
             daemon: DaemonLayer::from_table(values.daemon, &origin),
         })

@@ -21,6 +21,7 @@ pub(super) fn layer(variable: &dyn Fn(&str) -> Option<String>) -> Result<Layer, 
         max_body: variables.read("OUTRIGGER_MAX_BODY", parse::number)?,
         debounce: variables.read("OUTRIGGER_DEBOUNCE_MS", milliseconds)?,
         open: variables.read("OUTRIGGER_OPEN", parse::yes_or_no)?,
+        quiet: variables.read("OUTRIGGER_QUIET", parse::yes_or_no)?,
         ignore: ignore.map_or_else(Vec::new, |list| patterns(list.value, &list.origin)),
         daemon: DaemonLayer::from_variables(variable),
     })

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ::daemon::connection::{InteractionRequest, UserAnswer};
-use ::daemon::wire::{Question, ToolContent};
+use ::daemon::wire::{PermissionOption, Question, ToolContent};
+use conversation::requests::{RequestOption, RequestOptions};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::output::{one_line, print_error, printable};
@@ -72,10 +73,27 @@ fn describe(request: &InteractionRequest) -> String {
             let _ = writeln!(text, "  …");
         }
     }
-    for (at, option) in request.options.iter().enumerate() {
-        let _ = writeln!(text, "  {}) {}", at + 1, one_line(option.title()));
+    let options = options(request);
+    let mut lasting = false;
+    for (number, option) in (1..).zip(options.as_slice()) {
+        if option.lasts() && !lasting {
+            let _ = writeln!(text, "  and without asking again:");
+            lasting = true;
+        }
+        let indent = if lasting { "    " } else { "  " };
+        let _ = writeln!(text, "{indent}{number}) {}", one_line(&option.title));
     }
-    text + "y for yes this time, a number, or anything else for no: "
+    text + "y for yes this time, a number, or anything else for no (Ctrl-C leaves it open): "
+}
+
+/// The options in the order of [`RequestOptions`], which is the order of their numbers.
+fn options(request: &InteractionRequest) -> RequestOptions {
+    let option = |option: &PermissionOption| RequestOption {
+        id: option.option_id.clone(),
+        title: option.title().to_owned(),
+        kind: option.kind.as_ref().map(|kind| kind.as_str().into()),
+    };
+    request.options.iter().map(option).collect()
 }
 
 /// Everything but a clear yes declines.
@@ -84,12 +102,13 @@ fn permission(request: &InteractionRequest, line: &str) -> UserAnswer {
     if line.eq_ignore_ascii_case("y") || line.eq_ignore_ascii_case("yes") {
         return UserAnswer::Allow;
     }
+    let options = options(request);
     let chosen = line
         .parse::<usize>()
         .ok()
-        .and_then(|it| request.options.get(it.checked_sub(1)?));
+        .and_then(|it| options.as_slice().get(it.checked_sub(1)?));
     chosen.map_or(UserAnswer::Decline, |option| {
-        UserAnswer::Choose(option.option_id.clone())
+        UserAnswer::Choose(option.id.clone())
     })
 }
 

@@ -100,7 +100,7 @@ fn a_whole_conversation_on_stdin_and_stdout() {
     assert_eq!(names, ["openDiff", "closeDiff"]);
 
     let path = machine.write("a.txt", "old");
-    machine.run(&["focus", &path, "--line", "3"]).good();
+    machine.run(&["focus", &path, "--line", "1"]).good();
     let context = bridge.hear();
     assert_eq!(
         context["params"]["workspaceState"]["openFiles"][0]["path"],

@@ -39,23 +39,31 @@ fn without_a_companion() {
 #[test]
 fn wrong_usage() {
     let machine = machine();
-    let table: [&[&str]; 11] = [
-        &["show"],
+    let table: [&[&str]; 17] = [
         &["show", "x"],
         &["accept", "-1"],
         &["accept", "1", "--hunks", "a"],
+        &["accept", "1", "--hunks", "0"],
+        &["accept", "1", "--hunks", "3-1"],
         &["accept", "1", "--hunks", "1", "--content-from", "x"],
+        &["accept", "1", "--all"],
+        &["accept", "--all", "--hunks", "1"],
+        &["reject", "1", "--agent", "qwen"],
         &["focus"],
+        &["focus", "a", "--line", "0"],
         &["focus", "a", "--column", "3"],
         &["env", "--shell", "cmd"],
         &["serve", "--port", "99999"],
         &["serve", "--agents", "claude"],
+        &["man", "accept", "--dir", "x"],
         &["run"],
     ];
     for args in table {
         let done = machine.run(args);
         assert_eq!(done.code, 2, "{args:?}: {done:?}");
         assert!(done.stderr.starts_with("error: "), "{args:?}: {done:?}");
+        // What Rust calls a wrong number is of no use to anybody.
+        assert!(!done.stderr.contains("invalid digit"), "{args:?}: {done:?}");
     }
 }
 
@@ -103,9 +111,19 @@ fn what_cannot_be_started() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let file = machine.write("a file", "");
-    let table: [(&[&str], &str); 4] = [
+    let table: [(&[&str], &str); 11] = [
         (&["serve", "--port", &port], &port),
-        (&["serve", "no/such/folder"], "no/such/folder"),
+        (&["no/such/folder"], "there is no folder no/such/folder"),
+        (&["serve", "no/such/folder"], "there is no folder"),
+        (&["config", "no/such/folder"], "there is no folder"),
+        (&["-C", "no/such/folder"], "there is no folder"),
+        (&["-C", "no/such/folder", "status"], "there is no folder"),
+        (&["-C", "no/such/folder", "proposals"], "there is no folder"),
+        (
+            &["-C", "no/such/folder", "focus", &file],
+            "there is no folder",
+        ),
+        (&["-C", &file, "accept"], "not a folder"),
         (&["serve", &file], "not a folder"),
         (&["serve", "--parent", "4194304"], "4194304"),
     ];
@@ -151,4 +169,76 @@ fn a_reader_that_goes_away_is_no_failure() {
     shell.args(["-c", &script]).env("HOME", machine.home());
     let done = finish(shell, b"");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{done:?}");
+}
+
+#[test]
+fn a_mistyped_command_is_no_folder() {
+    let machine = machine();
+    for (word, rest, command) in [
+        ("statsu", &[][..], "status"),
+        ("acept", &["3"], "accept"),
+        ("shwo", &["1", "--json"], "show"),
+    ] {
+        let done = machine.run(&[&[word], rest].concat());
+        assert_eq!(done.code, 2, "{done:?}");
+        let question = format!("did you mean {command}?");
+        assert!(done.stderr.contains(&question), "{done:?}");
+    }
+    // A folder of that very name is served.
+    std::fs::create_dir(machine.workspace().join("statsu")).unwrap();
+    let mut command = machine.command(&["statsu", "--json"]);
+    command.env("OUTRIGGER_OPEN", "false");
+    let served = testkit::Companion::start(command);
+    assert!(
+        machine.status()["roots"][0]
+            .as_str()
+            .unwrap()
+            .ends_with("statsu")
+    );
+    drop(served);
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let machine = machine();
+    let main = machine.run(&["man"]).good();
+    assert!(main.contains(".TH outrigger 1"), "{main}");
+    for (words, title) in [
+        (&["accept"][..], "outrigger-accept"),
+        (&["daemon", "prompt"], "outrigger-daemon-prompt"),
+    ] {
+        let page = machine.run(&[&["man"], words].concat()).good();
+        assert!(page.contains(&format!(".TH {title} 1")), "{page}");
+    }
+    let accept = machine.run(&["man", "accept"]).good();
+    for part in ["\\-\\-hunks", "\\-\\-state\\-dir", "outrigger accept 3"] {
+        assert!(accept.contains(part), "{part} in {accept}");
+    }
+    let unknown = machine.run(&["man", "acept"]);
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+
+    machine.run(&["man", "--dir", "pages/man1"]).good();
+    let written = std::fs::read_dir(machine.path("pages/man1")).unwrap();
+    let names: Vec<_> = written.map(|file| file.unwrap().file_name()).collect();
+    let help = machine.run(&["--help"]).good();
+    let commands = help.split_once("Commands:\n").unwrap().1;
+    let commands = commands.split_once("\n\n").unwrap().0;
+    for line in commands
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+    {
+        let command = line.split_whitespace().next().unwrap();
+        if command != "help" {
+            let page = format!("outrigger-{command}.1");
+            assert!(
+                names.iter().any(|name| *name == *page),
+                "{page} in {names:?}"
+            );
+        }
+    }
+    assert!(
+        names
+            .iter()
+            .any(|name| *name == *"outrigger-daemon-answer.1")
+    );
 }

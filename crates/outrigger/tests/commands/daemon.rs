@@ -1,6 +1,6 @@
 //! `outrigger daemon` against a daemon that plays one turn.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::Stdio;
 
@@ -45,6 +45,82 @@ fn a_turn_with_a_yes_a_no_and_nobody() {
         );
         assert_eq!(daemon.seen("POST /session")[0]["approvalMode"], "default");
         assert_eq!(daemon.seen("POST /session/s/detach").len(), 1);
+    }
+}
+
+#[test]
+fn a_hasty_key_grants_nothing_that_lasts() {
+    let machine = machine();
+    let cancelled = json!({"outcome": {"outcome": "cancelled"}});
+    for (stdin, vote) in [
+        ("1\n", voted("once")),
+        ("y\n", voted("once")),
+        ("2\n", cancelled.clone()),
+        ("\n", cancelled),
+        ("3\n", voted("project")),
+        ("4\n", voted("user")),
+    ] {
+        let daemon = Daemon::start(&machine, Agent::AsksToRun);
+        let done = daemon.run(&machine, &["prompt", "clean up"], stdin);
+        assert_eq!(
+            daemon.seen("POST /session/s/permission/r"),
+            [vote],
+            "{stdin:?}"
+        );
+        let asked = done.stderr.split_once("asks: ").unwrap().1;
+        let question = asked.rsplit_once(": ").unwrap().0;
+        insta::allow_duplicates!(
+            insta::assert_snapshot!(question.split("open)").next().unwrap(), @r"
+        Shell: rm -r build
+          $ rm -r build
+          1) Allow
+          2) Reject
+          and without asking again:
+            3) Always Allow in project: rm *
+            4) Always Allow for user: rm *
+        y for yes this time, a number, or anything else for no (Ctrl-C leaves it
+        ")
+        );
+    }
+}
+
+#[test]
+fn ctrl_c_at_a_request_leaves_it_open() {
+    let machine = machine();
+    let daemon = Daemon::start(&machine, Agent::AsksToRun);
+    let mut command = daemon.command(&machine, &["prompt", "clean up"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut said = Vec::new();
+    stderr.read_until(b'(', &mut said).unwrap();
+    assert!(String::from_utf8_lossy(&said).contains("1) Allow"));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(
+        rest.contains("stays open") && rest.contains("outrigger daemon answer s"),
+        "{rest}"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // The daemon would close the conversation, and the request with it, when its last client leaves.
+    for route in ["permission/r", "cancel", "detach"] {
+        let sent = daemon.seen(&format!("POST /session/s/{route}"));
+        assert_eq!(sent, [] as [Value; 0], "{route}");
+    }
+}
+
+#[test]
+fn nothing_to_answer_is_said() {
+    let machine = machine();
+    let daemon = Daemon::start(&machine, Agent::Asks);
+    for args in [&["answer"][..], &["answer", "s"]] {
+        let done = daemon.run(&machine, args, "");
+        assert_eq!(done.code, 4, "{done:?}");
+        assert!(done.stderr.contains("waits for an answer"), "{done:?}");
     }
 }
 

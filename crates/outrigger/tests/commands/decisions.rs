@@ -8,11 +8,19 @@ use crate::machine;
 const OLD: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 const NEW: &str = "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nTEN\n";
 
-/// What the agent hears after `outrigger <args>`, with `stdin` to read.
+/// What the agent hears after `outrigger <args>`, with `stdin` to read; `told` is what the person is
+/// told.
 #[track_caller]
-fn heard_after(machine: &Machine, agent: &mut PlayedAgent, args: &[&str], stdin: &[u8]) -> Value {
+fn heard_after(
+    machine: &Machine,
+    agent: &mut PlayedAgent,
+    args: &[&str],
+    stdin: &[u8],
+    told: &str,
+) -> Value {
     let done = machine.run_with(args, stdin);
     assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(done.stderr, format!("outrigger: {told}\n"), "{args:?}");
     assert_eq!(done.stdout, "", "scripts get nothing to parse");
     agent.hear_verdict()
 }
@@ -27,19 +35,42 @@ fn each_way_to_decide_reaches_the_agent() {
     let file = machine.write("edited.txt", edited);
     let one_hunk = OLD.replace("one", "ONE");
     let other_hunk = OLD.replace("ten", "TEN");
-    let table: [(&[&str], &[u8], &str); 6] = [
-        (&[], b"", NEW),
-        (&["--hunks", "1"], b"", &one_hunk),
-        (&["--hunks", "2"], b"", &other_hunk),
-        (&["--hunks", "2,1"], b"", NEW),
-        (&["--content-from", &file], b"", edited),
-        (&["--content-from", "-"], edited.as_bytes(), edited),
+    let whole = "accepted a.txt";
+    let other = "accepted another text for a.txt";
+    let table: [(&[&str], &[u8], &str, &str); 7] = [
+        (&[], b"", NEW, whole),
+        (
+            &["--hunks", "1"],
+            b"",
+            &one_hunk,
+            "accepted 1 of 2 hunks of a.txt",
+        ),
+        (
+            &["--hunks", "2"],
+            b"",
+            &other_hunk,
+            "accepted 1 of 2 hunks of a.txt",
+        ),
+        (
+            &["--hunks", "2,1"],
+            b"",
+            NEW,
+            "accepted 2 of 2 hunks of a.txt",
+        ),
+        (
+            &["--hunks", "1-2"],
+            b"",
+            NEW,
+            "accepted 2 of 2 hunks of a.txt",
+        ),
+        (&["--content-from", &file], b"", edited, other),
+        (&["--content-from", "-"], edited.as_bytes(), edited, other),
     ];
-    for (id, (args, stdin, text)) in (1..).zip(table) {
+    for (id, (args, stdin, text, told)) in (1..).zip(table) {
         agent.open_diff(&path, NEW);
         let id = id.to_string();
         let args = [&["accept", &id], args].concat();
-        let heard = heard_after(&machine, &mut agent, &args, stdin);
+        let heard = heard_after(&machine, &mut agent, &args, stdin, told);
         assert_eq!(heard["method"], "ide/diffAccepted", "{args:?}");
         assert_eq!(
             heard["params"],
@@ -48,7 +79,13 @@ fn each_way_to_decide_reaches_the_agent() {
         );
     }
     agent.open_diff(&path, NEW);
-    let heard = heard_after(&machine, &mut agent, &["reject", "7"], b"");
+    let heard = heard_after(
+        &machine,
+        &mut agent,
+        &["reject", "8"],
+        b"",
+        "rejected a.txt",
+    );
     assert_eq!(
         heard,
         json!({ "jsonrpc": "2.0", "method": "ide/diffRejected", "params": { "filePath": path } })
@@ -72,14 +109,19 @@ fn what_is_pending_can_be_listed_and_shown() {
     let new = machine.workspace().join("new.txt");
     agent.open_diff(new.to_str().unwrap(), "x\n");
 
-    let clean = |text: String| text.replace(machine.workspace().to_str().unwrap(), "/w");
-    insta::assert_snapshot!(clean(machine.run(&["proposals"]).good()), @r#"
-    1  qwen    /w/a.txt  (2 hunks)
-    2  qwen    /w/new.txt  (new file)
+    insta::assert_snapshot!(machine.run(&["proposals"]).good(), @r#"
+    1  qwen  a.txt  +2 −2  (2 hunks)
+    2  qwen  new.txt  +1 −0  (new file)
     "#);
-    insta::assert_snapshot!(clean(machine.run(&["show", "1"]).good()), @r#"
-    --- /w/a.txt
-    +++ /w/a.txt
+    // From elsewhere, the path says where it is.
+    let mut elsewhere =
+        machine.command(&["-C", machine.workspace().to_str().unwrap(), "proposals"]);
+    elsewhere.current_dir(machine.home());
+    let listed = finish(elsewhere, b"").good();
+    assert!(listed.contains(&format!("  {path}  ")), "{listed}");
+    insta::assert_snapshot!(machine.run(&["show", "1"]).good(), @r#"
+    --- a.txt
+    +++ a.txt
     @@ -1,4 +1,4 @@ hunk 1
     -one
     +ONE
@@ -93,9 +135,9 @@ fn what_is_pending_can_be_listed_and_shown() {
     -ten
     +TEN
     "#);
-    insta::assert_snapshot!(clean(machine.run(&["show", "2"]).good()), @r#"
+    insta::assert_snapshot!(machine.run(&["show", "2"]).good(), @r#"
     --- /dev/null
-    +++ /w/new.txt
+    +++ new.txt
     @@ -0,0 +1,1 @@ hunk 1
     +x
     "#);
@@ -109,6 +151,8 @@ fn what_is_pending_can_be_listed_and_shown() {
         ("session", json!(agent.session())),
         ("newFile", json!(false)),
         ("hunks", json!(2)),
+        ("added", json!(2)),
+        ("removed", json!(2)),
     ] {
         assert_eq!(first[field], value, "{field}");
     }
@@ -131,7 +175,7 @@ fn what_an_agent_cannot_do_is_refused_and_stays_pending() {
     agent.open_diff(&path, NEW);
     let binary = machine.write("a.bin", b"\xff\xfe");
     agent.open_diff(&binary, "text");
-    let table: [(&[&str], &[u8], &str); 8] = [
+    let table: [(&[&str], &[u8], &str); 7] = [
         (&["accept", "9"], b"", "not open"),
         (&["reject", "9"], b"", "not open"),
         (&["show", "9"], b"", "not open"),
@@ -141,8 +185,11 @@ fn what_an_agent_cannot_do_is_refused_and_stays_pending() {
             b"\xff",
             "not UTF-8",
         ),
-        (&["accept", "1", "--hunks", "3"], b"", "3"),
-        (&["accept", "1", "--hunks", "0"], b"", "0"),
+        (
+            &["accept", "1", "--hunks", "1-3"],
+            b"",
+            "there is no hunk 3; choose from 1 to 2",
+        ),
         (&["accept", "2"], b"", "agent's own prompt"),
     ];
     for (args, stdin, part) in table {

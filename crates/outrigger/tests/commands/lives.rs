@@ -221,7 +221,7 @@ fn people_see_who_is_there_and_what_waits() {
     let served = machine.start_companion(&[]);
     let idle = machine.run(&["status"]).good();
     let mut agent = PlayedAgent::qwen(&machine, &served);
-    let path = machine.write("a.txt", "old");
+    let path = machine.write("a.txt", "1\n2\n3\n");
     agent.open_diff(&path, "new");
     machine.run(&["focus", &machine.write(".env", "")]).good();
     machine.run(&["focus", &path, "--line", "3"]).good();
@@ -246,7 +246,7 @@ fn people_see_who_is_there_and_what_waits() {
       Outrigger · port [port] · process [pid] · version [version]
       qwen 1.0.0 · connected
       pending proposals: 1
-      * /w/a.txt:3:1
+      * a.txt:3:1
       held back from agents: 1 file (1 secret, 0 ignored, 0 outside the workspace)
     "#);
 }

@@ -27,6 +27,8 @@ struct Play {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Agent {
     Asks,
+    /// Asks to run a command, the widest permission first, as the published agents do.
+    AsksToRun,
     /// Goes on until it is cancelled.
     GoesOn,
     /// Goes on whatever happens.
@@ -159,6 +161,16 @@ impl Play {
                     let options = json!([{"optionId": "once", "name": "Allow", "kind": "allow_once"}, {"optionId": "no", "name": "Reject", "kind": "reject_once"}]);
                     let diff = json!([{"type": "diff", "path": "/w/a.txt", "oldText": null, "newText": "new line\n"}]);
                     let call = json!({"toolCallId": "t", "title": "Writing to a.txt", "kind": "edit", "content": diff});
+                    self.event(2, "permission_request", &json!({"requestId": "r", "sessionId": "s", "toolCall": call, "options": options}));
+                }
+                if self.agent == Agent::AsksToRun {
+                    let options = json!([
+                        {"optionId": "project", "name": "Always Allow in project: rm *", "kind": "allow_always"},
+                        {"optionId": "user", "name": "Always Allow for user: rm *", "kind": "allow_always"},
+                        {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+                        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+                    ]);
+                    let call = json!({"toolCallId": "t", "title": "Shell: rm -r build", "kind": "execute", "rawInput": {"command": "rm -r build"}});
                     self.event(2, "permission_request", &json!({"requestId": "r", "sessionId": "s", "toolCall": call, "options": options}));
                 }
             }

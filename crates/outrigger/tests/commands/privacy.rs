@@ -13,7 +13,7 @@ fn agents_see_where_the_person_is() {
     let served = machine.start_companion(&[]);
     let mut agent = PlayedAgent::qwen(&machine, &served);
     agent.hear();
-    let path = machine.write("a.rs", "");
+    let path = machine.write("a.rs", "line\n".repeat(12));
     let table: [(&[&str], &[u8], serde_json::Value); 4] = [
         (&["a.rs"], b"", json!({})),
         (

@@ -130,7 +130,7 @@ fn a_clean_end_is_a_fresh_start_on_the_same_port() {
 #[test]
 fn a_planned_restart_goes_unnoticed() {
     let machine = machine();
-    let path = machine.write("a.txt", "old");
+    let path = machine.write("a.txt", "old\n".repeat(7));
     let served = machine.start_companion(&[]);
     let mut agent = PlayedAgent::qwen(&machine, &served);
     agent.open_diff(&path, "new");

@@ -37,6 +37,7 @@ fn every_value_says_where_it_comes_from() {
     max-body = 67108864          default
     debounce-ms = 50             default
     open = true                  default
+    quiet = false                default
     ignore = "*.a"               [world]/home/.config/outrigger/config.toml
     ignore = "*.c"               variable OUTRIGGER_IGNORE
     ignore = "*.b"               [world]/project/.outrigger.toml

@@ -145,18 +145,30 @@ fn nobody_there_means_no_and_a_flag_means_yes() {
 }
 
 #[test]
-fn ctrl_c_cancels_the_turn() {
+fn ctrl_c_leaves_a_request_open_and_it_can_be_answered_later() {
     let Some(desk) = Desk::new() else { return };
-    desk.writes("WAIT", "never.txt");
+    desk.writes("WAIT", "later.txt");
     let mut terminal = desk.sit_down(&["prompt", "please WAIT"]);
     terminal.wait_until("the question", |screen| screen.contains("The agent asks"));
     terminal.press(Key::CtrlC);
     terminal.ended();
     let shown = terminal.screen();
-    assert!(shown.contains("cancelling; once more to leave"), "{shown}");
-    assert!(shown.contains("outrigger: cancelled"), "{shown}");
-    assert_eq!(desk.house.read("never.txt"), None);
-    // The daemon knows it too: nothing runs and nothing waits.
+    assert!(shown.contains("the request stays open"), "{shown}");
+    assert_eq!(desk.house.read("later.txt"), None);
+    // The daemon knows it too: the turn waits.
+    let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
+    assert_eq!(status["pendingPermissions"], 1, "{status}");
+
+    let mut terminal = desk.sit_down(&["answer"]);
+    terminal.wait_until("the same question", |screen| {
+        screen.contains("The agent asks") && screen.contains("+written")
+    });
+    terminal.type_keys("y");
+    terminal.press(Key::Enter);
+    terminal.ended();
+    let shown = terminal.screen();
+    assert!(shown.contains("DONE WAIT"), "{shown}");
+    assert_eq!(desk.house.read("later.txt").unwrap(), b"written\n");
     let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
     assert_eq!(status["activePrompts"], 0, "{status}");
     assert_eq!(status["pendingPermissions"], 0, "{status}");

@@ -80,6 +80,7 @@ impl Server {
         Ok(Json(wire::Decided {
             agent: decided.agent.slug().into(),
             streaming: decided.streaming,
+            may_read_again: decided.may_read_again,
         }))
     }
 }

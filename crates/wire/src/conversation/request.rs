@@ -50,6 +50,7 @@ struct OptionJson<'a> {
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'a str>,
+    lasts: bool,
 }
 
 impl<'a> From<&'a RequestOption> for OptionJson<'a> {
@@ -58,6 +59,7 @@ impl<'a> From<&'a RequestOption> for OptionJson<'a> {
             id: &option.id,
             title: &option.title,
             kind: option.kind.as_ref().map(OptionKind::as_str),
+            lasts: option.lasts(),
         }
     }
 }

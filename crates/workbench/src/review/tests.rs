@@ -16,6 +16,26 @@ fn hunks(original: &str, proposed: &str) -> Vec<String> {
 }
 
 #[test]
+fn lines_are_counted_in_the_hunks() {
+    for (original, proposed, counted) in [
+        ("", "", (0, 0)),
+        ("a\n", "a\n", (0, 0)),
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\n", "", (0, 2)),
+        ("a\nb\nc\n", "A\nb\nC\nd\n", (3, 2)),
+        ("a\nb", "a\nb\n", (1, 1)),
+        ("a\r\nb\r\n", "a\nb\n", (0, 0)),
+    ] {
+        let review = Review::of(original, proposed);
+        assert_eq!(
+            (review.added(), review.removed()),
+            counted,
+            "{original:?} {proposed:?}"
+        );
+    }
+}
+
+#[test]
 fn hunks_are_the_edits() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("", "", &[]),

@@ -281,7 +281,7 @@ function M.start(wanted)
     message.once(
       "missing",
       vim.log.levels.WARN,
-      ("there is no program %q; install it with: cargo install outrigger"):format(program)
+      ("there is no program %q; see :help outrigger-installation"):format(program)
     )
     return
   end

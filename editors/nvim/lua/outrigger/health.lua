@@ -19,7 +19,7 @@ local function check_program()
   local program = config.get().cmd[1]
   if vim.fn.executable(program) == 0 then
     error(("there is no program %q"):format(program), {
-      "install it with: cargo install outrigger",
+      "install it with `cargo install --path crates/outrigger` in a clone of the repository",
       "or say where it is: require('outrigger').setup({ cmd = { '/path/to/outrigger', 'lsp' } })",
     })
     return

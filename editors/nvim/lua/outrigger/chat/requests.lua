@@ -73,7 +73,7 @@ local function pick_option(it)
   select(it, request.options, {
     prompt = is_told and title or title .. "\n" .. command,
     format_item = function(option)
-      return option.title
+      return option.lasts and option.title .. " (and not asked again)" or option.title
     end,
   }, function(option)
     answer(request, { option = option.id })

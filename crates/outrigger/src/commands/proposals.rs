@@ -1,0 +1,219 @@
+//! `outrigger proposals` and `outrigger show`: what agents want to change.
+
+use std::process::ExitCode;
+
+use web::{Client, wire};
+use workbench::{ProposalId, Refusal};
+
+use super::client;
+use crate::args::{GlobalArgs, ProposalsArgs, ShowArgs};
+use crate::display::Display;
+use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::folders;
+use crate::output::{counted, note, one_line, print_error, print_json};
+
+pub(crate) async fn proposals(global: &GlobalArgs, args: &ProposalsArgs) -> CommandResult {
+    let record = folders::companion(global)?;
+    let proposals = list(&client(&record)).await?;
+    if args.json {
+        print_json(&proposals);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = match proposals.as_slice() {
+        [] => "nothing is pending\n".to_owned(),
+        proposals => summaries(proposals),
+    };
+    Display::of_stdout(&args.display).show_summaries(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult {
+    let record = folders::companion(global)?;
+    let client = client(&record);
+    let id = match args.id {
+        Some(id) => id,
+        None => only(&list(&client).await?, "show")?.id,
+    };
+    let detail: wire::Detail = client.get(&format!("/api/proposals/{id}")).await?;
+    if args.json {
+        print_json(&detail);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let proposal = &detail.proposal;
+    for why in proposal.terminal_only.iter().chain(&proposal.stale) {
+        note(why);
+    }
+    let display = Display::of_stdout(&args.display);
+    let mut text = String::new();
+    if display.is_terminal() {
+        // A program gets a diff and nothing else.
+        text += &summaries(std::slice::from_ref(&detail.proposal));
+    }
+    text += &with_relative_paths(&detail);
+    display.show_diff(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The pending proposals, oldest first.
+pub(super) async fn list(client: &Client) -> Result<Vec<wire::Proposal>, Failure> {
+    Ok(client.get("/api/proposals").await?)
+}
+
+/// The proposal with this number.
+pub(super) fn numbered(proposals: &[wire::Proposal], id: u64) -> Result<&wire::Proposal, Failure> {
+    let found = proposals.iter().find(|proposal| proposal.id == id);
+    found.ok_or_else(|| {
+        let unknown = Refusal::Unknown(ProposalId::new(id));
+        Failure::new(FailureKind::Refused, unknown)
+    })
+}
+
+/// The only proposal there is. If there are several, they are listed: `command` needs a number.
+pub(super) fn only<'a>(
+    proposals: &'a [wire::Proposal],
+    command: &str,
+) -> Result<&'a wire::Proposal, Failure> {
+    match proposals {
+        [only] => Ok(only),
+        [] => Err(Failure::new(FailureKind::Refused, "nothing is pending")),
+        several => {
+            print_error(&summaries(several));
+            let message = format!("{} are pending", counted(several.len(), "proposal"));
+            let hint = format!("name one of them: `outrigger {command} {}`", several[0].id);
+            Err(Failure::new(FailureKind::Refused, message).hint(hint))
+        }
+    }
+}
+
+/// One line for each proposal.
+pub(super) fn summaries(proposals: &[wire::Proposal]) -> String {
+    let agents = proposals.iter().map(|proposal| one_line(&proposal.agent));
+    let width = agents.map(|agent| agent.chars().count()).max();
+    let lines = proposals.iter();
+    lines
+        .map(|proposal| summary(proposal, width.unwrap_or_default()))
+        .collect()
+}
+
+fn summary(proposal: &wire::Proposal, width: usize) -> String {
+    let mut what = match (&proposal.terminal_only, proposal.new_file) {
+        (Some(why), _) => format!("({why})"),
+        (None, true) => format!("{}  (new file)", lines(proposal)),
+        (None, false) => format!("{}  ({})", lines(proposal), counted(proposal.hunks, "hunk")),
+    };
+    if proposal.stale.is_some() {
+        what.push_str("  the file has changed since");
+    }
+    if proposal.conflicts > 0 {
+        what = format!("{what}, {}", counted(proposal.conflicts, "conflict"));
+    }
+    let path = shown_path(&proposal.path);
+    let line = format!(
+        "{:>3}  {:<width$}  {path}  {what}",
+        proposal.id, proposal.agent
+    );
+    one_line(line) + "\n"
+}
+
+/// "+3 −2": the lines that a proposal adds and removes.
+fn lines(proposal: &wire::Proposal) -> String {
+    format!("+{} −{}", proposal.added, proposal.removed)
+}
+
+/// The path of a proposal as people read it here.
+pub(super) fn shown_path(path: &str) -> String {
+    folders::relative(path.as_ref()).display().to_string()
+}
+
+/// The diff with the path in its head as it is shown elsewhere.
+fn with_relative_paths(detail: &wire::Detail) -> String {
+    let path = &detail.proposal.path;
+    let (sent, shown) = (one_line(path), one_line(shown_path(path)));
+    // The head ends with the first hunk; a line of the file may look like one of it.
+    let (head, hunks) = match detail.diff.find("\n@@ ") {
+        Some(at) => detail.diff.split_at(at),
+        None => (detail.diff.as_str(), ""),
+    };
+    let line = |line: &str| {
+        let marks = ["--- ", "+++ "];
+        let mark = marks
+            .into_iter()
+            .find(|mark| line.strip_prefix(mark) == Some(&sent));
+        mark.map_or_else(|| line.to_owned(), |mark| format!("{mark}{shown}"))
+    };
+    let head: Vec<_> = head.split('\n').map(line).collect();
+    head.join("\n") + hunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(id: u64, agent: &str, path: &str) -> wire::Proposal {
+        wire::Proposal {
+            id,
+            path: path.into(),
+            agent: agent.into(),
+            session: "s".into(),
+            opened_at: 0,
+            new_file: false,
+            hunks: 1,
+            added: 3,
+            removed: 2,
+            revision: 1,
+            stale: None,
+            conflicts: 0,
+            editable: true,
+            terminal_only: None,
+        }
+    }
+
+    #[test]
+    fn a_list_is_aligned() {
+        let mut new = proposal(12, "gemini", "/w/new.txt");
+        new.new_file = true;
+        new.removed = 0;
+        let mut binary = proposal(13, "qwen", "/w/a.bin");
+        binary.terminal_only = Some("it is not UTF-8".into());
+        let mut several = proposal(3, "qwen", "/w/a.txt");
+        several.hunks = 2;
+        let mut stale = proposal(4, "qwen", "/w/a.txt");
+        stale.stale = Some("in more words".into());
+        stale.conflicts = 1;
+        assert_eq!(
+            summaries(&[several, stale, new, binary]),
+            "  3  qwen    /w/a.txt  +3 −2  (2 hunks)\n  \
+             4  qwen    /w/a.txt  +3 −2  (1 hunk)  the file has changed since, 1 conflict\n \
+             12  gemini  /w/new.txt  +3 −0  (new file)\n \
+             13  qwen    /w/a.bin  (it is not UTF-8)\n"
+        );
+    }
+
+    #[test]
+    fn foreign_text_cannot_make_a_line_of_its_own() {
+        let hostile = proposal(7, "qwen", "/w/a\n   8  gemini  /w/b\u{1b}[2J");
+        assert_eq!(
+            summaries(&[hostile]),
+            "  7  qwen  /w/a␊   8  gemini  /w/b␛[2J  +3 −2  (1 hunk)\n"
+        );
+    }
+
+    #[test]
+    fn only_the_head_of_a_diff_has_paths() {
+        let here = std::env::current_dir().unwrap().join("src/a.txt");
+        let path = here.to_str().unwrap();
+        let detail = wire::Detail {
+            proposal: proposal(1, "qwen", path),
+            diff: format!("--- {path}\n+++ {path}\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n"),
+            original: None,
+            proposed: String::new(),
+            hunks_at: Vec::new(),
+            current: None,
+            current_hunks_at: None,
+        };
+        assert_eq!(
+            with_relative_paths(&detail),
+            format!("--- src/a.txt\n+++ src/a.txt\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n")
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! `outrigger daemon answer`: answers what an agent asks in a conversation that goes on without us,
+//! and shows the rest of its turn.
+
+use std::process::ExitCode;
+
+use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
+use ::daemon::wire::SessionId;
+
+use super::turn::{self, Followed, Turn};
+use super::{ListedSession, connect_failure, session_id};
+use crate::args::{AnswerArgs, GlobalArgs};
+use crate::config::DaemonTarget;
+use crate::failure::{CommandResult, Failure, FailureKind};
+
+pub(super) async fn answer(
+    global: &GlobalArgs,
+    target: &DaemonTarget,
+    args: &AnswerArgs,
+) -> CommandResult {
+    let mut interrupts = turn::interrupts()?;
+    let (folder, listed, _) = super::listed_sessions(global, target).await?;
+    let session = chosen(args.session.as_deref(), &listed)?;
+    let (connection, events) = IdeConnection::new();
+    let options = ConnectOptions {
+        address: target.address.clone(),
+        token: target.token.clone(),
+        workspace: Some(folder.into()),
+        session: SessionChoice::Known(session),
+        ..ConnectOptions::default()
+    };
+    tokio::select! {
+        connected = connection.connect(options) => connected.map_err(connect_failure)?,
+        () = interrupts.next() => return Ok(ExitCode::from(turn::INTERRUPTED)),
+    };
+    let turn = Turn::new(connection, Followed::Waiting, &args.turn, target);
+    turn.run(events, &mut interrupts).await
+}
+
+/// The conversation that is meant: the one that is named, or the only one that waits.
+fn chosen(named: Option<&str>, listed: &[ListedSession]) -> Result<SessionId, Failure> {
+    let refused = |message: String| Failure::new(FailureKind::Refused, message);
+    let waiting: Vec<&str> = listed
+        .iter()
+        .filter(|session| session.waits_for_a_person)
+        .map(|session| session.id.as_str())
+        .collect();
+    match (named, waiting.as_slice()) {
+        (Some(id), waiting) if waiting.contains(&id) => session_id(id),
+        (Some(id), _) => Err(refused(format!(
+            "nothing in the conversation {id} waits for an answer"
+        ))
+        .hint("`outrigger daemon sessions` lists those that wait")),
+        (None, [only]) => session_id(only),
+        (None, []) => Err(refused(
+            "no conversation of this folder waits for an answer".into(),
+        )),
+        (None, several) => Err(refused(format!(
+            "{} conversations wait for an answer: {}",
+            several.len(),
+            several.join(", ")
+        ))
+        .hint("name one of them: `outrigger daemon answer ID`")),
+    }
+}
