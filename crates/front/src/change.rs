@@ -1,7 +1,9 @@
 //! The changes of the feed.
 
 use companion::desk::{AgentSession, LogEntry};
-use workbench::{Agent, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing};
+use workbench::{
+    Agent, Fault, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing,
+};
 
 use crate::snapshot::Shared;
 
@@ -9,7 +11,7 @@ use crate::snapshot::Shared;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Topic {
-    /// Proposals and agents.
+    /// Proposals, agents, and what closes folders to them.
     Review = 1,
     /// The conversation.
     Conversation = 2,
@@ -31,6 +33,8 @@ pub enum Change {
     Closed(ProposalId, Outcome),
     /// Agents connected or disconnected; these are connected now.
     Agents(Vec<AgentSession>),
+    /// What closes folders to agents has changed; these are the faults now.
+    Faults(Vec<Fault>),
     /// The counts have changed.
     Counts(Counts),
     /// What agents see or what is held back from them has changed.
@@ -99,9 +103,11 @@ impl Change {
     /// The topic by which readers filter.
     pub fn topic(&self) -> Topic {
         match self {
-            Change::Opened(_) | Change::Drafted(_) | Change::Closed(..) | Change::Agents(_) => {
-                Topic::Review
-            }
+            Change::Opened(_)
+            | Change::Drafted(_)
+            | Change::Closed(..)
+            | Change::Agents(_)
+            | Change::Faults(_) => Topic::Review,
             Change::Counts(_) => Topic::Counts,
             Change::Shared(_) | Change::Logged(_) => Topic::Shared,
             Change::Conversation(_) => Topic::Conversation,
@@ -116,6 +122,10 @@ impl Change {
             + match self {
                 Change::Opened(summary) => summary.path.len(),
                 Change::Agents(agents) => agents.len() * OVERHEAD,
+                Change::Faults(faults) => {
+                    let text = |fault: &Fault| fault.source.len() + fault.message.len();
+                    faults.iter().map(text).sum()
+                }
                 Change::Shared(shared) => shared.size(),
                 Change::Conversation(change) => change.size(),
                 Change::Drafted(_) | Change::Closed(..) | Change::Counts(_) | Change::Logged(_) => {

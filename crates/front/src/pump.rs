@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use companion::desk::{AgentSession, Desk, Event, Gone, LogEntry, Revision};
 use tokio::sync::broadcast::{self, error::RecvError};
-use workbench::ProposalId;
+use workbench::{Fault, ProposalId};
 
 use crate::change::{Change, Counts, ProposalSummary};
 use crate::feed::{Demand, Feed};
@@ -36,6 +36,7 @@ pub(crate) struct Pump {
 #[derive(Clone, Copy, Debug, Default)]
 struct Parts {
     agents: bool,
+    faults: bool,
     counts: bool,
     shared: bool,
 }
@@ -43,6 +44,7 @@ struct Parts {
 impl Parts {
     const COUNTS: Parts = Parts {
         agents: false,
+        faults: false,
         counts: true,
         shared: false,
     };
@@ -51,6 +53,7 @@ impl Parts {
 /// The new state of those parts, and the new entries of the log.
 struct Fetched {
     agents: Option<Vec<AgentSession>>,
+    faults: Option<Vec<Fault>>,
     counts: Option<Counts>,
     shared: Option<Shared>,
     log: Vec<LogEntry>,
@@ -128,6 +131,10 @@ impl Pump {
                 agents: true,
                 ..Parts::default()
             },
+            Event::FaultsChanged => Parts {
+                faults: true,
+                ..Parts::default()
+            },
             Event::ContextChanged | Event::HeldBackChanged => Parts {
                 shared: demand == Demand::Full,
                 ..Parts::COUNTS
@@ -143,6 +150,9 @@ impl Pump {
         {
             feed.push(Change::Agents(agents.clone()));
             self.agents = Some(agents);
+        }
+        if let Some(faults) = fetched.faults {
+            feed.push(Change::Faults(faults));
         }
         if let Some(counts) = fetched.counts
             && self.counts != Some(counts)
@@ -190,6 +200,7 @@ async fn fetch(desk: &Desk, parts: Parts, logged: u64) -> Result<Fetched, Gone> 
             log: log.since(logged).cloned().collect(),
             revision: log.revision().get(),
             agents: parts.agents.then(|| state.sessions()),
+            faults: (parts.faults).then(|| state.workbench().faults().to_vec()),
             counts: parts.counts.then(|| Counts {
                 pending: state.proposals().count(),
                 held_back: state.workbench().held_back(),

@@ -113,7 +113,7 @@ impl EditorHost<'_> {
             ..ServiceOptions::load(self.global, &dirs, layer)?
         };
         runtime::log_to_stderr(options.config.log.value);
-        for warning in &options.config.warnings {
+        for warning in options.config.warnings() {
             tracing::warn!("{warning}");
         }
         let mut service = Service::start(options)?;

@@ -14,7 +14,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use workbench::{
-    Agent, Cursor, Decision, Focus, Place, Privacy, Proposal, ProposalId, Refusal, Workbench,
+    Agent, Cursor, Decision, Focus, PatternList, Place, Privacy, Proposal, ProposalId, Refusal,
+    Scope, Workbench,
 };
 
 use crate::McpPeer;
@@ -125,7 +126,12 @@ impl InProcessBuilder {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let roots = vec![root.clone()];
-        let privacy = Privacy::new(&roots, &[], &[self.ignored]).unwrap();
+        let ignored = PatternList {
+            source: "the test".into(),
+            scope: Scope::Everywhere,
+            patterns: self.ignored.iter().map(|it| it.as_str().into()).collect(),
+        };
+        let privacy = Privacy::new(&roots, &[ignored], &[]);
         let workbench = Workbench::new(roots, privacy);
         let (sink, contexts) = mcp::context_channel();
         let limits = self.limits;
@@ -143,6 +149,7 @@ impl InProcessBuilder {
         let app = mcp::router(mcp::Endpoint {
             port,
             tokens: self.tokens.clone(),
+            admitted: watch::channel(Agent::DISCOVERING.to_vec()).1,
             desk: desk.clone(),
             contexts,
             ending: ended.clone(),

@@ -35,7 +35,7 @@ pub use context::{Active, Context, HeldBack, OpenFile};
 pub use document::{Cursor, Document, Focus, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
-pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
+pub use privacy::{Fault, Pattern, PatternList, Position, Privacy, Reason, Scope, Visibility};
 pub use proposal::{
     Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Verdict,
     VerdictCapabilities,
