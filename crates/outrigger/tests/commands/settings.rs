@@ -114,7 +114,9 @@ fn who_may_connect_follows_the_file() {
     // Its stream ends, and it does not come in again.
     gemini.hear_out();
     assert_eq!(gemini.knock(), 401);
-    until("nobody finds it", || (!is_there("gemini-ide-server")).then_some(()));
+    until("nobody finds it", || {
+        (!is_there("gemini-ide-server")).then_some(())
+    });
     assert_eq!(qwen.knock(), 200);
     let sessions = machine.sessions();
     assert_eq!(sessions.len(), 1, "{sessions:?}");

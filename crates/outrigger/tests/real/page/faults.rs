@@ -27,7 +27,6 @@ fn a_fault_is_shown_until_it_is_mended() {
     // A page that is opened now shows it too.
     let other = Page::open(&house, Look::PHONE);
     other.browser.wait_for(BANNER);
-    inspect(&house, &other.browser, Look::PHONE, "a fault");
 
     // Another mistake replaces it.
     house.write(".outrigger.toml", "ignore = ['a[z-a]<b>']\n");
