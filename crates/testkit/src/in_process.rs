@@ -14,8 +14,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use workbench::{
-    Agent, Cursor, Decision, Focus, PatternList, Place, Privacy, Proposal, ProposalId, Refusal,
-    Scope, Workbench,
+    Agent, Cursor, Decision, Fault, Focus, PatternList, Place, Position, Privacy, Proposal,
+    ProposalId, Refusal, Scope, Workbench,
 };
 
 use crate::McpPeer;
@@ -220,6 +220,23 @@ impl InProcessCompanion {
         let path = self.path(name);
         std::fs::write(&path, bytes).unwrap();
         path
+    }
+
+    /// Closes its folder because of this mistake on the first line of a settings file, or opens it.
+    pub async fn set_fault(&self, message: Option<&str>) {
+        let root = self.root();
+        let fault = message.map(|message| Fault {
+            source: root.join(".outrigger.toml").display().to_string(),
+            position: Some(Position {
+                line: 1,
+                column: 10,
+            }),
+            message: message.to_owned(),
+            scope: Scope::Below(root.clone()),
+        });
+        let privacy = Privacy::new(std::slice::from_ref(&root), &[], fault.as_slice());
+        let set = self.desk.ask(|state| state.set_privacy(privacy));
+        set.await.unwrap();
     }
 
     /// The tokens of all agents, for a companion that takes over.
