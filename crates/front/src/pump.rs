@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use companion::desk::{AgentSession, Desk, Event, Gone, LogEntry, Revision};
 use tokio::sync::broadcast::{self, error::RecvError};
-use workbench::{Fault, ProposalId};
+use workbench::ProposalId;
 
 use crate::change::{Change, Counts, ProposalSummary};
 use crate::feed::{Demand, Feed};
@@ -36,7 +36,6 @@ pub(crate) struct Pump {
 #[derive(Clone, Copy, Debug, Default)]
 struct Parts {
     agents: bool,
-    faults: bool,
     counts: bool,
     shared: bool,
 }
@@ -44,7 +43,6 @@ struct Parts {
 impl Parts {
     const COUNTS: Parts = Parts {
         agents: false,
-        faults: false,
         counts: true,
         shared: false,
     };
@@ -53,7 +51,6 @@ impl Parts {
 /// The new state of those parts, and the new entries of the log.
 struct Fetched {
     agents: Option<Vec<AgentSession>>,
-    faults: Option<Vec<Fault>>,
     counts: Option<Counts>,
     shared: Option<Shared>,
     log: Vec<LogEntry>,
@@ -131,10 +128,11 @@ impl Pump {
                 agents: true,
                 ..Parts::default()
             },
-            Event::FaultsChanged => Parts {
-                faults: true,
-                ..Parts::default()
-            },
+            Event::FaultsChanged => {
+                let faults = desk.ask(|state| state.workbench().faults().to_vec());
+                feed.push(Change::Faults(faults.await?));
+                return Ok(());
+            }
             Event::ContextChanged | Event::HeldBackChanged => Parts {
                 shared: demand == Demand::Full,
                 ..Parts::COUNTS
@@ -150,9 +148,6 @@ impl Pump {
         {
             feed.push(Change::Agents(agents.clone()));
             self.agents = Some(agents);
-        }
-        if let Some(faults) = fetched.faults {
-            feed.push(Change::Faults(faults));
         }
         if let Some(counts) = fetched.counts
             && self.counts != Some(counts)
@@ -200,7 +195,6 @@ async fn fetch(desk: &Desk, parts: Parts, logged: u64) -> Result<Fetched, Gone> 
             log: log.since(logged).cloned().collect(),
             revision: log.revision().get(),
             agents: parts.agents.then(|| state.sessions()),
-            faults: (parts.faults).then(|| state.workbench().faults().to_vec()),
             counts: parts.counts.then(|| Counts {
                 pending: state.proposals().count(),
                 held_back: state.workbench().held_back(),

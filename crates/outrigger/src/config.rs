@@ -458,7 +458,7 @@ mod tests {
             daemon: true,
             ..editor::Options::default()
         };
-        let start = Layer::from_editor(Some("Helix".into()), options, Some("debug")).unwrap();
+        let start = Layer::from_editor(Some("Helix".into()), &options, Some("debug")).unwrap();
         let config = Config::load(Sources {
             start,
             variable: &|name| (name == "OUTRIGGER_NAME").then(|| "Variable".into()),
@@ -483,7 +483,7 @@ mod tests {
                 agents: Some(names.into_iter().map(str::to_owned).collect()),
                 ..editor::Options::default()
             };
-            let start = Layer::from_editor(None, options, None).unwrap();
+            let start = Layer::from_editor(None, &options, None).unwrap();
             let config = Config::load(Sources {
                 start,
                 variable: &|_| None,
@@ -500,7 +500,8 @@ mod tests {
     fn a_workspace_cannot_control_the_terminal() {
         let text = "\"a\\u001b[2J\\nport = 1\" = 1\n\"ignore\\n\" = 1";
         let config = load(&ServeArgs::default(), &[], "", text).unwrap();
-        let shown = ShownConfig::new(&config, &[], Path::new("/s"), Origin::Default).to_string();
+        let state = Setting::default("/s".into());
+        let shown = ShownConfig::new(&config, &[], &state).to_string();
         assert!(
             shown.contains("there is no setting `a␛[2J␊port = 1`"),
             "{shown}"

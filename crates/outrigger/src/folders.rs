@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use companion::registry::{Record, Registry};
 
 use crate::args::GlobalArgs;
-use crate::config::Origin;
+use crate::config::{Origin, Setting};
 use crate::failure::{Failure, FailureKind};
 
 /// The folder where this user's programs keep their state.
@@ -20,7 +20,7 @@ pub(crate) fn state(global: &GlobalArgs) -> Result<PathBuf, Failure> {
 }
 
 /// The same folder, and who says so.
-pub(crate) fn state_with_origin(global: &GlobalArgs) -> Result<(PathBuf, Origin), Failure> {
+pub(crate) fn state_setting(global: &GlobalArgs) -> Result<Setting<PathBuf>, Failure> {
     const VARIABLE: &str = "OUTRIGGER_STATE_DIR";
     let by_variable = std::env::var_os(VARIABLE).map(PathBuf::from);
     let origin = match &global.state_dir {
@@ -28,7 +28,10 @@ pub(crate) fn state_with_origin(global: &GlobalArgs) -> Result<(PathBuf, Origin)
         set if *set == by_variable => Origin::Variable(VARIABLE),
         Some(_) => Origin::Flag("--state-dir"),
     };
-    Ok((state(global)?, origin))
+    Ok(Setting {
+        value: state(global)?,
+        origin,
+    })
 }
 
 /// The person's configuration file, whether it exists or not.

@@ -106,7 +106,7 @@ impl EditorHost<'_> {
     fn start_service(&mut self, editor: EditorInfo) -> Result<EditorService, Failure> {
         let mut dirs = editor.folders;
         dirs.retain(|root| root.is_dir());
-        let layer = Layer::from_editor(editor.name, editor.options, self.log)?;
+        let layer = Layer::from_editor(editor.name, &editor.options, self.log)?;
         let options = ServiceOptions {
             parent: editor.process.filter(|pid| beacon::process::exists(*pid)),
             owner: Owner::Editor,

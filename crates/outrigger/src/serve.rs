@@ -74,8 +74,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
 pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let roots = folders::roots(global, &args.dirs)?;
     let config = load_config(&roots, Layer::from_flags(args)?)?;
-    let (state, origin) = folders::state_with_origin(global)?;
-    let shown = ShownConfig::new(&config, &roots, &state, origin);
+    let shown = ShownConfig::new(&config, &roots, &folders::state_setting(global)?);
     if args.json {
         print_json(&shown.json());
     } else {

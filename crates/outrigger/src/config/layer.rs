@@ -46,7 +46,7 @@ impl Layer {
     /// The settings that an editor sent in `initialize`, and the flags it was started with.
     pub(crate) fn from_editor(
         name: Option<String>,
-        options: editor::Options,
+        options: &editor::Options,
         log: Option<&str>,
     ) -> Result<Layer, Failure> {
         let mut privacy = PrivacyLayer::default();

@@ -33,9 +33,6 @@ pub(crate) struct PrivacyLayer {
 
 impl PrivacyLayer {
     /// What a file says. One that does not exist says nothing.
-    ///
-    /// `keys` are the settings that such a file may have; `unused` is why it may not have the
-    /// others that exist.
     pub(super) fn from_file(path: &Path, scope: &Scope, keys: FileKeys<'_>) -> PrivacyLayer {
         let text = match read(path) {
             Ok(Some(text)) => text,
@@ -58,11 +55,11 @@ impl PrivacyLayer {
         let mut layer = PrivacyLayer::default();
         let source = Source { path, scope };
         match table.strings("agents") {
-            Ok(Some(names)) => {
-                let origin = Origin::File(path.to_owned(), Some(names.position));
-                let named = names.value.iter();
-                let named = named.map(|name| (name.value.as_str(), Some(name.position)));
-                layer.set_agents(&named.collect::<Vec<_>>(), &origin, scope);
+            Ok(Some(list)) => {
+                let origin = Origin::File(path.to_owned(), Some(list.position));
+                let names = list.value.iter();
+                let names = names.map(|name| (name.value.as_str(), Some(name.position)));
+                layer.set_agents(&names.collect::<Vec<_>>(), &origin, scope);
             }
             Ok(None) => {}
             Err(mistake) => {

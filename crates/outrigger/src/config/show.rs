@@ -1,7 +1,7 @@
 //! The configuration as `outrigger config` prints it: one value a line with its origin, or JSON.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use companion::IgnoreFiles;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use web::wire;
 use workbench::{Fault, PatternList, Privacy, Scope};
 
-use super::{Config, Origin};
+use super::{Config, Origin, Setting};
 use crate::output::one_line;
 
 /// The configuration in force, with the ignore files of the folders.
@@ -28,12 +28,7 @@ struct ShownValue {
 
 impl ShownConfig {
     /// Reads the ignore files of `roots`. `state` is where companions keep their state.
-    pub(crate) fn new(
-        config: &Config,
-        roots: &[PathBuf],
-        state: &Path,
-        state_origin: Origin,
-    ) -> ShownConfig {
+    pub(crate) fn new(config: &Config, roots: &[PathBuf], state: &Setting<PathBuf>) -> ShownConfig {
         let agents = config.privacy.agents.value.iter();
         let agents: Vec<_> = agents.map(|agent| agent.slug()).collect();
         let debounce = u64::try_from(config.debounce.value.as_millis()).unwrap_or(u64::MAX);
@@ -53,7 +48,11 @@ impl ShownConfig {
             ),
             shown("debounce-ms", json!(debounce), &config.debounce.origin),
             shown("open", json!(config.open.value), &config.open.origin),
-            shown("state-dir", json!(state.to_string_lossy()), &state_origin),
+            shown(
+                "state-dir",
+                json!(state.value.to_string_lossy()),
+                &state.origin,
+            ),
         ];
         for setting in config.daemon.shown() {
             let (name, value) = setting.value;

@@ -149,7 +149,7 @@ proptest! {
                 bench.set_privacy(privacy.clone());
                 closed.clone_from(scope);
             }
-            apply(&mut bench, event, at as u64);
+            apply(&mut bench, &event, at as u64);
             let context = bench.context(|_| true);
             let is_closed = |path: &Path| match &closed {
                 None => false,
@@ -188,8 +188,8 @@ static CLOSED: LazyLock<[(Option<Scope>, Privacy); 5]> = LazyLock::new(|| {
     })
 });
 
-fn apply(bench: &mut Workbench, event: Event, now: u64) {
-    match event {
+fn apply(bench: &mut Workbench, event: &Event, now: u64) {
+    match *event {
         Event::Open(path) => bench.open(Place::direct(path), now),
         Event::Focus(path, line, selection) => bench.focus(look(path, line, selection), now),
         Event::Close(path) => bench.close(Path::new(path)),
