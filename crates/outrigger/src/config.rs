@@ -70,6 +70,7 @@ impl Config {
         let variables = variables::layer(variable)?;
         let sources = PrivacySources {
             user_file: user_file.map(Path::to_owned),
+            user_file_is_named: variable("OUTRIGGER_CONFIG").is_some_and(|it| !it.is_empty()),
             fixed: [variables.privacy.clone(), start.privacy.clone()],
             roots: roots.to_vec(),
             seen: None,

@@ -283,8 +283,9 @@ impl PrivacySettings {
 /// Where the settings come from, to read them again when a file has changed.
 #[derive(Clone, Debug)]
 pub(crate) struct PrivacySources {
-    /// The person's file.
+    /// The person's file, and whether they named it: then it has to exist.
     pub(super) user_file: Option<PathBuf>,
+    pub(super) user_file_is_named: bool,
     /// What does not change while the companion runs: variables, then what this start asks for.
     pub(super) fixed: [PrivacyLayer; 2],
     pub(super) roots: Vec<PathBuf>,
@@ -313,10 +314,21 @@ impl PrivacySources {
 
     /// The settings as the files are now.
     pub(super) fn load(&self) -> PrivacySettings {
-        let user = self.user_file.as_deref().map(user_file::privacy);
+        let user = self.user_file.as_deref().map(|path| self.user_layer(path));
         let [variables, start] = self.fixed.clone();
         let layers = vec![user.unwrap_or_default(), variables, start];
         let workspaces = self.roots.iter().map(|root| workspace::privacy(root));
         PrivacySettings::merge(layers, workspaces.collect())
+    }
+
+    fn user_layer(&self, path: &Path) -> PrivacyLayer {
+        if self.user_file_is_named && Stamp::of(path) == Stamp::Absent {
+            let mistake = Mistake {
+                position: None,
+                message: "there is no such file, but OUTRIGGER_CONFIG names it".into(),
+            };
+            return PrivacyLayer::closed(path, mistake, &Scope::Everywhere);
+        }
+        user_file::privacy(path)
     }
 }

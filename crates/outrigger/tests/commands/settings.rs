@@ -135,6 +135,21 @@ fn names_that_nobody_knows_let_nobody_in() {
 }
 
 #[test]
+fn a_configuration_that_was_named_has_to_exist() {
+    let machine = machine();
+    let file = machine.home().join("mine.toml");
+    let mut command = machine.command(&["serve", "--json"]);
+    command.env("OUTRIGGER_CONFIG", &file);
+    let _served = testkit::Companion::start(command);
+    let fault = &machine.status()["faults"][0];
+    assert_eq!(fault["source"], file.to_str().unwrap(), "{fault}");
+    std::fs::write(&file, "").unwrap();
+    until("it is mended", || {
+        (machine.status()["faults"] == json!([])).then_some(())
+    });
+}
+
+#[test]
 fn what_is_no_unicode_in_a_variable_hides_nothing_by_mistake() {
     use std::os::unix::ffi::OsStrExt as _;
 
