@@ -68,7 +68,20 @@
       ,@(when running
           `((,(not (outrigger-companion-paused-p companion))
              ,(outrigger-status-of companion)
-             "M-x outrigger-resume lets agents see what is open"))))))
+             "M-x outrigger-resume lets agents see what is open")
+            ,@(seq-map #'outrigger-health--fault
+                       (plist-get (outrigger-companion-status companion) :faults)))))))
+
+(defun outrigger-health--fault (fault)
+  "Return what is to be said about FAULT, which closes a folder to agents."
+  (let ((line (plist-get fault :line))
+        (source (plist-get fault :source)))
+    (list nil
+          (format "agents see nothing of %s: %s: %s"
+                  (or (plist-get fault :folder) "any folder")
+                  (if line (format "%s:%d:%d" source line (plist-get fault :column)) source)
+                  (plist-get fault :message))
+          "correct it; the companion reads it again at once")))
 
 (provide 'outrigger-health)
 ;;; outrigger-health.el ends here

@@ -42,6 +42,15 @@ describe("events", () => {
     expect(ids(now.proposals)).toEqual([2, 3]);
   });
 
+  it("name what closes folders, and what does no longer", () => {
+    const fault = { source: "/p/.outrigger.toml", line: 1, column: 10, message: "no list" };
+    let now = applyEvent(start, { kind: "faults", data: [fault] });
+    expect(now.status.faults).toEqual([fault]);
+    expect(now.status.roots).toEqual(start.status.roots);
+    now = applyEvent(now, { kind: "faults", data: [] });
+    expect(now.status.faults).toEqual([]);
+  });
+
   it("add to the log, or to its last entry", () => {
     let now = applyEvent(start, { kind: "log", data: entry(2) });
     now = applyEvent(now, { kind: "log", data: entry(2, 7) });

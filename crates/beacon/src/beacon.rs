@@ -92,6 +92,14 @@ impl Beacon {
         }
     }
 
+    /// Replaces the agents that may find the companion.
+    pub fn set_agents(&mut self, agents: &[Agent]) {
+        if self.agents != agents {
+            self.agents = agents.to_vec();
+            self.plan();
+        }
+    }
+
     /// Replaces the processes that an agent may take for its editor.
     pub fn set_pids(&mut self, pids: &[u32]) {
         if self.pids != pids {

@@ -21,6 +21,7 @@ pub mod original;
 mod place;
 pub mod registry;
 pub mod server;
+pub mod settings_file;
 mod token;
 
 pub use ignore_files::IgnoreFiles;

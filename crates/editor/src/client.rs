@@ -4,12 +4,12 @@ use companion::desk::{AgentSession, Draft, DraftQuery, DraftSource};
 use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic, words};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use workbench::Decision;
+use workbench::{Decision, Fault};
 
 use crate::conversation::ConversationBridge;
 use crate::documents::Documents;
 use crate::handshake::{EditorService, Handshake};
-use crate::message::{log, report, tell};
+use crate::message::{log, report, tell, warn};
 use crate::requests::{PendingRequests, Purpose};
 use crate::reviews::{Abilities, Reviews};
 use crate::rpc::{self, Outgoing, Params, ResponseError};
@@ -37,6 +37,8 @@ pub(crate) struct LspClient {
     ready: Value,
     agents: Vec<AgentSession>,
     counts: Counts,
+    /// What closes folders to agents, as the person was told.
+    faults: Vec<Fault>,
     /// The status that the editor was told last.
     told: Option<wire::Status>,
 }
@@ -57,6 +59,7 @@ impl LspClient {
             draft_queries,
             agents: Vec::new(),
             counts: Counts::default(),
+            faults: Vec::new(),
             told: None,
         }
     }
@@ -189,6 +192,7 @@ impl LspClient {
             Item::Snapshot(snapshot) => {
                 self.counts = snapshot.overview.counts();
                 self.agents.clone_from(&snapshot.overview.agents);
+                out.append(&mut self.tell_faults(&snapshot.overview.faults));
                 out.append(&mut self.show_exactly(*snapshot).await);
             }
             Item::Change(change) => match &change.change {
@@ -205,6 +209,7 @@ impl LspClient {
                     out.append(&mut self.close(*id, Some(*outcome)));
                 }
                 Change::Agents(agents) => self.agents.clone_from(agents),
+                Change::Faults(faults) => out.append(&mut self.tell_faults(faults)),
                 Change::Counts(counts) => self.counts = *counts,
                 Change::Drafted(_)
                 | Change::Shared(_)
@@ -216,9 +221,18 @@ impl LspClient {
         out
     }
 
+    /// Tells the person what closes folders to agents, unless they were told: somebody who thinks
+    /// that agents see what is open would wonder about their answers.
+    fn tell_faults(&mut self, faults: &[Fault]) -> Vec<Outgoing> {
+        let said = words::faults_changed(&self.faults, faults);
+        let show = if faults.is_empty() { tell } else { warn };
+        self.faults = faults.to_vec();
+        said.iter().map(|message| show(message)).collect()
+    }
+
     /// Tells the editor its status, if it is not what it was told last.
     fn tell_status(&mut self) -> Vec<Outgoing> {
-        let status = to_wire::status(&self.agents, self.counts);
+        let status = to_wire::status(&self.agents, self.counts, &self.faults);
         let mut out = Vec::new();
         if let Some(told) = &self.told {
             if *told == status {
@@ -237,7 +251,7 @@ impl LspClient {
 
     async fn status(&self) -> Response {
         let overview = self.front.overview().await.map_err(to_wire::error)?;
-        let status = to_wire::status(&overview.agents, overview.counts());
+        let status = to_wire::status(&overview.agents, overview.counts(), &overview.faults);
         Ok(json!(status))
     }
 

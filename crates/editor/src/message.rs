@@ -18,11 +18,16 @@ pub(crate) fn tell(message: &str) -> Outgoing {
     show(INFO, message)
 }
 
+/// A line for the person about something that they should mend.
+pub(crate) fn warn(message: &str) -> Outgoing {
+    show(WARNING, message)
+}
+
 /// Tells the person when something that they wanted did not work, where no response says so.
 pub(crate) fn report<T>(outcome: Result<T, ResponseError>) -> Vec<Outgoing> {
     let failed = outcome.err();
     failed
-        .map(|error| show(WARNING, error.message()))
+        .map(|error| warn(error.message()))
         .into_iter()
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use companion::desk::AgentSession;
 use front::{Counts, FrontError, words};
-use workbench::{Hunk, Outcome, Proposal, ProposalId};
+use workbench::{Fault, Hunk, Outcome, Proposal, ProposalId};
 
 use crate::rpc::{self, ResponseError};
 use crate::{uri, wire};
@@ -46,7 +46,7 @@ pub(crate) fn close(id: ProposalId, path: &str, outcome: Option<Outcome>) -> wir
 }
 
 /// Who is connected and what is pending.
-pub(crate) fn status(agents: &[AgentSession], counts: Counts) -> wire::Status {
+pub(crate) fn status(agents: &[AgentSession], counts: Counts, faults: &[Fault]) -> wire::Status {
     let connected = agents.iter().map(|session| wire::ConnectedAgent {
         name: session.agent.to_string(),
         version: session.client.version.clone(),
@@ -57,8 +57,9 @@ pub(crate) fn status(agents: &[AgentSession], counts: Counts) -> wire::Status {
         pending: counts.pending,
         held_back: counts.held_back.total(),
         paused: counts.paused,
-        summary: words::summary(agents, counts),
-        short: words::short(agents, counts),
+        faults: faults.iter().map(::wire::Fault::from).collect(),
+        summary: words::summary(agents, counts, faults),
+        short: words::short(agents, counts, faults),
     }
 }
 

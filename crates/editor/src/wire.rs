@@ -312,6 +312,8 @@ pub(crate) struct Status {
     pub(crate) pending: usize,
     pub(crate) held_back: usize,
     pub(crate) paused: bool,
+    /// What closes folders to agents.
+    pub(crate) faults: Vec<::wire::Fault>,
     /// The same for people, in one line and in a few words.
     pub(crate) summary: String,
     pub(crate) short: String,

@@ -2,7 +2,8 @@
 
 use companion::desk::{AgentSession, LogEntry};
 use workbench::{
-    Agent, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing,
+    Agent, Fault, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId,
+    Standing,
 };
 
 use crate::snapshot::Shared;
@@ -11,7 +12,7 @@ use crate::snapshot::Shared;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Topic {
-    /// Proposals and agents.
+    /// Proposals, agents, and what closes folders to them.
     Review = 1,
     /// The conversation.
     Conversation = 2,
@@ -35,6 +36,8 @@ pub enum Change {
     Closed(ProposalId, Outcome),
     /// Agents connected or disconnected; these are connected now.
     Agents(Vec<AgentSession>),
+    /// What closes folders to agents has changed; these are the faults now.
+    Faults(Vec<Fault>),
     /// The counts have changed.
     Counts(Counts),
     /// What agents see or what is held back from them has changed.
@@ -123,7 +126,8 @@ impl Change {
             | Change::Revised(_)
             | Change::Drafted(_)
             | Change::Closed(..)
-            | Change::Agents(_) => Topic::Review,
+            | Change::Agents(_)
+            | Change::Faults(_) => Topic::Review,
             Change::Counts(_) => Topic::Counts,
             Change::Shared(_) | Change::Logged(_) => Topic::Shared,
             Change::Conversation(_) => Topic::Conversation,
@@ -138,6 +142,10 @@ impl Change {
             + match self {
                 Change::Opened(summary) | Change::Revised(summary) => summary.path.len(),
                 Change::Agents(agents) => agents.len() * OVERHEAD,
+                Change::Faults(faults) => {
+                    let text = |fault: &Fault| fault.source.len() + fault.message.len();
+                    faults.iter().map(text).sum()
+                }
                 Change::Shared(shared) => shared.size(),
                 Change::Conversation(change) => change.size(),
                 Change::Drafted(_) | Change::Closed(..) | Change::Counts(_) | Change::Logged(_) => {

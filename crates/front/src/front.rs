@@ -121,6 +121,7 @@ impl Front {
                 agents: state.sessions(),
                 proposals: state.proposals().cloned().collect(),
                 shared: Shared::of(state),
+                faults: state.workbench().faults().to_vec(),
                 problems,
             };
             let log = state.log().entries().cloned().collect();

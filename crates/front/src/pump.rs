@@ -135,6 +135,11 @@ impl Pump {
                 agents: true,
                 ..Parts::default()
             },
+            Event::FaultsChanged => {
+                let faults = desk.ask(|state| state.workbench().faults().to_vec());
+                feed.push(Change::Faults(faults.await?));
+                return Ok(());
+            }
             Event::ContextChanged | Event::HeldBackChanged => Parts {
                 shared: demand == Demand::Full,
                 ..Parts::COUNTS

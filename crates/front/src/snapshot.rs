@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, State};
-use workbench::{Context, HeldBack, Outcome, Proposal, ProposalId, Reason};
+use workbench::{Context, Fault, HeldBack, Outcome, Proposal, ProposalId, Reason};
 
 use crate::change::Counts;
 
@@ -34,6 +34,8 @@ pub struct Overview {
     pub proposals: Vec<Proposal>,
     /// What agents see, and what they do not.
     pub shared: Shared,
+    /// What closes folders to agents: nothing of them is shared until it is mended.
+    pub faults: Vec<Fault>,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use companion::desk::{AgentSession, Dispatched};
 use text::show::one_line;
-use workbench::{FileChange, Outcome, ProposalId};
+use workbench::{Fault, FileChange, Outcome, ProposalId, Scope};
 
 use crate::change::{Counts, ProposalSummary};
 
 /// How things stand, in one line.
-pub fn summary(agents: &[AgentSession], counts: Counts) -> String {
+pub fn summary(agents: &[AgentSession], counts: Counts, faults: &[Fault]) -> String {
     let mut parts = vec![
         self::agents(agents),
         format!("{} pending", counts.pending),
@@ -23,11 +23,12 @@ pub fn summary(agents: &[AgentSession], counts: Counts) -> String {
     if counts.paused {
         parts.push("paused".into());
     }
+    parts.extend(faults.iter().map(fault));
     parts.join("; ")
 }
 
 /// The same in a few words, for a status line: only what is out of the ordinary, and no names.
-pub fn short(agents: &[AgentSession], counts: Counts) -> String {
+pub fn short(agents: &[AgentSession], counts: Counts, faults: &[Fault]) -> String {
     let mut parts = vec![match agents.iter().filter(|it| it.streaming).count() {
         0 => "no agent".into(),
         1 => "1 agent".into(),
@@ -39,7 +40,40 @@ pub fn short(agents: &[AgentSession], counts: Counts) -> String {
     if counts.paused {
         parts.push("paused".into());
     }
+    if !faults.is_empty() {
+        parts.push("closed".into());
+    }
     parts.join(", ")
+}
+
+/// What a fault has closed, and where it is.
+pub fn fault(fault: &Fault) -> String {
+    let closed = match &fault.scope {
+        Scope::Everywhere => "nothing is shared with agents".to_owned(),
+        Scope::Below(root) => format!("nothing of {} is shared with agents", root.display()),
+    };
+    one_line(format_args!("{closed} until this is mended: {fault}"))
+}
+
+/// What has become of the faults, a sentence for each that is new, and for each source that is in
+/// order again.
+pub fn faults_changed(before: &[Fault], now: &[Fault]) -> Vec<String> {
+    let new = now.iter().filter(|fault| !before.contains(fault));
+    let mut said: Vec<_> = new.map(fault).collect();
+    let mut mended: Vec<&str> = before.iter().map(|fault| fault.source.as_str()).collect();
+    mended.dedup();
+    mended.retain(|source| now.iter().all(|fault| fault.source != *source));
+    let rest = if now.is_empty() {
+        "agents are told again what is open"
+    } else {
+        "other faults remain"
+    };
+    said.extend(
+        mended
+            .iter()
+            .map(|source| one_line(format_args!("{source} is mended; {rest}"))),
+    );
+    said
 }
 
 /// Who is here, with versions, and which of them are away.
@@ -146,7 +180,7 @@ pub fn decided(dispatched: &Dispatched) -> String {
 #[cfg(test)]
 mod tests {
     use companion::desk::AgentClient;
-    use workbench::{Agent, HeldBack, SessionId};
+    use workbench::{Agent, HeldBack, Position, SessionId};
 
     use super::*;
 
@@ -214,8 +248,68 @@ mod tests {
                 "no agent",
             ),
         ] {
-            assert_eq!(super::summary(&agents, counts), summary);
-            assert_eq!(super::short(&agents, counts), short, "{summary}");
+            assert_eq!(super::summary(&agents, counts, &[]), summary);
+            assert_eq!(super::short(&agents, counts, &[]), short, "{summary}");
+        }
+        let faults = [broken(
+            "/w/.outrigger.toml",
+            "no list",
+            Scope::Below("/w".into()),
+        )];
+        assert_eq!(
+            super::summary(&[], counts(0, 0, true), &faults),
+            "no agent connected; 0 pending; 0 held back; paused; nothing of /w is shared with agents until this is mended: /w/.outrigger.toml:1:10: no list"
+        );
+        assert_eq!(
+            super::short(&[], counts(0, 0, true), &faults),
+            "no agent, paused, closed"
+        );
+    }
+
+    fn broken(source: &str, message: &str, scope: Scope) -> Fault {
+        Fault {
+            source: source.into(),
+            position: Some(Position {
+                line: 1,
+                column: 10,
+            }),
+            message: message.into(),
+            scope,
+        }
+    }
+
+    #[test]
+    fn a_fault_is_told_when_it_appears_and_when_it_is_mended() {
+        let one = || broken("/w/a", "bad\n\u{1b}[2J", Scope::Below("/w".into()));
+        let other = || broken("/w/a", "worse", Scope::Below("/w".into()));
+        let mine = || broken("V", "bad", Scope::Everywhere);
+        for (before, now, said) in [
+            (vec![], vec![], ""),
+            (
+                vec![],
+                vec![one(), mine()],
+                "nothing of /w is shared with agents until this is mended: /w/a:1:10: bad␊␛[2J | \
+                 nothing is shared with agents until this is mended: V:1:10: bad",
+            ),
+            (vec![one()], vec![one()], ""),
+            (
+                vec![one()],
+                vec![other()],
+                "nothing of /w is shared with agents until this is mended: /w/a:1:10: worse",
+            ),
+            (vec![one(), other()], vec![other()], ""),
+            (
+                vec![one(), other(), mine()],
+                vec![mine()],
+                "/w/a is mended; other faults remain",
+            ),
+            (
+                vec![one(), other()],
+                vec![],
+                "/w/a is mended; agents are told again what is open",
+            ),
+        ] {
+            assert_eq!(faults_changed(&before, &now).join(" | "), said);
         }
     }
 

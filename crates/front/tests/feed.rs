@@ -17,8 +17,9 @@ use testkit::scripted_backend::{Script, scripted};
 use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
-    Agent, Cursor, Decision, Focus, Original, Outcome, Place, Proposal, ProposalId,
-    ProposalRequest, Refusal, SessionId, Standing, Texts, Verdict, VerdictCapabilities, Visibility,
+    Agent, Cursor, Decision, Fault, Focus, Original, Outcome, Place, Privacy, Proposal, ProposalId,
+    ProposalRequest, Refusal, Scope, SessionId, Standing, Texts, Verdict, VerdictCapabilities,
+    Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -280,6 +281,32 @@ async fn a_status_line_receives_counts_and_not_every_move() {
     // What agents see was omitted meanwhile, so a reader that wants it gets a snapshot.
     let mut page = companion.front.read(EVERYTHING, Some(seen));
     snapshot(&mut page).await;
+}
+
+#[tokio::test]
+async fn a_fault_reaches_every_reader_while_nothing_is_open() {
+    let companion = ScriptedCompanion::start();
+    let mut line = companion.front.read(STATUS_LINE, None);
+    assert_eq!(snapshot(&mut line).await.overview.faults, []);
+    let mut page = companion.front.read(EVERYTHING, None);
+    snapshot(&mut page).await;
+    let root = companion.root();
+    let fault = Fault {
+        source: "f".into(),
+        position: None,
+        message: "broken".into(),
+        scope: Scope::Below(root.clone()),
+    };
+    for faults in [vec![fault], Vec::new()] {
+        let privacy = Privacy::new(std::slice::from_ref(&root), &[], &faults);
+        let set = companion.desk.ask(|state| state.set_privacy(privacy));
+        set.await.unwrap();
+        for reader in [&mut line, &mut page] {
+            assert_eq!(change(reader).await, Change::Faults(faults.clone()));
+        }
+        let overview = companion.front.overview().await.unwrap();
+        assert_eq!(overview.faults, faults);
+    }
 }
 
 #[tokio::test]

@@ -94,6 +94,13 @@ impl Discovery {
         self.write_record();
     }
 
+    /// Lets these agents find us, and no others.
+    pub(crate) fn set_agents(&mut self, agents: Vec<Agent>) {
+        self.beacon.set_agents(&agents);
+        self.agents = agents;
+        self.write_record();
+    }
+
     /// Follows processes that have ended, and writes files again that somebody deleted.
     pub(crate) fn check(&mut self) {
         if self.remove_ended_candidates() {

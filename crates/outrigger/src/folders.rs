@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use companion::registry::{Record, Registry};
 
 use crate::args::GlobalArgs;
+use crate::config::{Origin, Setting};
 use crate::failure::{Failure, FailureKind};
 
 /// The folder where this user's programs keep their state.
@@ -16,6 +17,21 @@ pub(crate) fn state(global: &GlobalArgs) -> Result<PathBuf, Failure> {
         Some(folder) => absolute(folder),
         None => base("XDG_STATE_HOME", ".local/state"),
     }
+}
+
+/// The same folder, and who says so.
+pub(crate) fn state_setting(global: &GlobalArgs) -> Result<Setting<PathBuf>, Failure> {
+    const VARIABLE: &str = "OUTRIGGER_STATE_DIR";
+    let by_variable = std::env::var_os(VARIABLE).map(PathBuf::from);
+    let origin = match &global.state_dir {
+        None => Origin::Default,
+        set if *set == by_variable => Origin::Variable(VARIABLE),
+        Some(_) => Origin::Flag("--state-dir"),
+    };
+    Ok(Setting {
+        value: state(global)?,
+        origin,
+    })
 }
 
 /// The person's configuration file, whether it exists or not.

@@ -106,14 +106,14 @@ impl EditorHost<'_> {
     fn start_service(&mut self, editor: EditorInfo) -> Result<EditorService, Failure> {
         let mut dirs = editor.folders;
         dirs.retain(|root| root.is_dir());
-        let layer = Layer::from_editor(editor.name, editor.options, self.log)?;
+        let layer = Layer::from_editor(editor.name, &editor.options, self.log)?;
         let options = ServiceOptions {
             parent: editor.process.filter(|pid| beacon::process::exists(*pid)),
             owner: Owner::Editor,
             ..ServiceOptions::load(self.global, &dirs, layer)?
         };
         runtime::log_to_stderr(options.config.log.value);
-        for warning in &options.config.warnings {
+        for warning in options.config.warnings() {
             tracing::warn!("{warning}");
         }
         let mut service = Service::start(options)?;

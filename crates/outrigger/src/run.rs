@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::process::{ExitCode, ExitStatus, Stdio};
 
+use front::words;
 use tokio::process::Command;
 use tracing::level_filters::LevelFilter;
 use web::{Owner, wire};
@@ -20,6 +21,7 @@ use crate::args::{GlobalArgs, RunArgs};
 use crate::commands::client;
 use crate::config::Layer;
 use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::output::note;
 use crate::service::{Service, ServiceOptions};
 use crate::{folders, runtime, signals};
 
@@ -45,6 +47,9 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         // From here on signals are forwarded to the agent, and must not end us before it.
         let _signals = signals::wait();
         let mut service = Service::start(options)?;
+        for fault in service.faults() {
+            note(words::fault(fault));
+        }
         let discovery = service.discovery();
         let remover = discovery.remover();
         runtime::on_panic(move || remover.remove());

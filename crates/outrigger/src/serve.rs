@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::args::{GlobalArgs, ServeArgs};
-use crate::config::Layer;
+use crate::config::{Layer, ShownConfig};
 use crate::failure::{CommandResult, Failure};
-use crate::output::{note, one_line, print, print_error};
+use crate::output::{note, one_line, print, print_error, print_json};
 use crate::service::{Exit, Service, ServiceOptions, load_config};
 use crate::{browser, folders, narration, resume, runtime, signals};
 
@@ -35,7 +35,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
         ..ServiceOptions::load(global, &args.dirs, Layer::from_flags(args)?)?
     };
     runtime::log_to_stderr(options.config.log.value);
-    for warning in &options.config.warnings {
+    for warning in options.config.warnings() {
         tracing::warn!("{warning}");
     }
     let already = options
@@ -79,8 +79,14 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
 pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let roots = folders::roots(global, &args.dirs)?;
     let config = load_config(&roots, Layer::from_flags(args)?)?;
-    let daemon = config.daemon.target()?;
-    print(&format!("{config}{daemon}"));
+    let shown = ShownConfig::new(&config, &roots, &folders::state_setting(global)?);
+    if args.json {
+        print_json(&shown.json());
+    } else {
+        print(&shown.to_string());
+    }
+    // What would keep a companion from starting is a failure here, too.
+    config.daemon.enabled_target()?;
     Ok(ExitCode::SUCCESS)
 }
 

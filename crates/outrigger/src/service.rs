@@ -5,6 +5,7 @@
 
 mod identity;
 mod options;
+mod privacy;
 mod server;
 
 use std::future::Future;
@@ -16,22 +17,23 @@ use std::time::Duration;
 use beacon::process;
 use companion::desk::{Desk, State};
 use companion::registry::Record;
-use companion::{Ending, IgnoreFiles, mcp, random_hex};
+use companion::{Ending, mcp, random_hex};
 use conversation::Conversation;
 use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
 use front::{Front, PublishChange, ServiceCommand};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
-use web::{Keys, Links};
-use workbench::{Privacy, Workbench};
+use web::{Keys, Links, Owner};
+use workbench::{Agent, Fault, Workbench};
 
 use crate::config::DaemonTarget;
 use crate::discovery::{Discovery, is_running};
 use crate::failure::{Failure, FailureKind};
 pub(crate) use options::{ServiceOptions, load_config};
+use privacy::PrivacyWatch;
 use server::{HttpServer, listen};
 
-/// How often the discovery files, the ignore files and the parent process are checked.
+/// How often the discovery files, what decides what is shared, and the parent process are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// How long agents are asked to wait before they reconnect after a planned restart.
 const RETRY: Duration = Duration::from_secs(1);
@@ -45,7 +47,10 @@ pub(crate) struct Service {
     links: Links,
     desk: Desk,
     discovery: Discovery,
-    ignore_files: IgnoreFiles,
+    privacy: PrivacyWatch,
+    /// The agents that may connect.
+    admitted: watch::Receiver<Vec<Agent>>,
+    owner: Owner,
     /// The process that the companion ends with, and when that process was started.
     parent: Option<(u32, Option<u64>)>,
 }
@@ -77,8 +82,8 @@ impl Service {
             let message = format!("there is no process {pid} (--parent)");
             return Err(Failure::new(FailureKind::Start, message));
         }
-        let mut ignore_files = IgnoreFiles::new(roots.clone(), config.patterns());
-        let privacy = first_privacy(&mut ignore_files)?;
+        let (watched, privacy) = PrivacyWatch::start(&config, &roots);
+        let mut admitted = watched.admitted();
 
         let (slot, previous) = (registry.claim(&roots, socket.is_some())).map_err(cannot_start)?;
         for abandoned in registry.abandoned() {
@@ -107,10 +112,11 @@ impl Service {
             ))
         });
         let front = front.map_err(cannot_start)?;
-        let agents = config.agents.value;
+        let agents = admitted.borrow_and_update().clone();
         let app = mcp::router(mcp::Endpoint {
             port,
-            tokens: identity::accepted_tokens(&record, &agents),
+            tokens: identity::tokens(&record),
+            admitted: admitted.clone(),
             desk: desk.clone(),
             contexts,
             ending: ended.clone(),
@@ -119,7 +125,7 @@ impl Service {
         .merge(web::router(web::Api {
             port,
             editor: record.editor.clone(),
-            agents: agents.clone(),
+            agents: admitted.clone(),
             keys: Keys {
                 commands: record.secret.clone(),
                 page: record.page.clone(),
@@ -152,7 +158,9 @@ impl Service {
             links,
             desk,
             discovery,
-            ignore_files,
+            privacy: watched,
+            admitted,
+            owner,
             parent: parent.map(|pid| (pid, process::started(pid))),
         })
     }
@@ -165,6 +173,11 @@ impl Service {
     /// What a person can do and see.
     pub(crate) fn front(&self) -> &Front {
         &self.front
+    }
+
+    /// What closes folders to agents.
+    pub(crate) fn faults(&self) -> &[Fault] {
+        self.privacy.faults()
     }
 
     /// Makes links to the page.
@@ -236,7 +249,7 @@ impl Service {
     /// Serves other folders from now on. The privacy filter learns of them first: no agent may be
     /// told about a file before the patterns of its folder are read.
     async fn set_roots(&mut self, roots: Vec<PathBuf>) {
-        self.ignore_files.set_roots(roots.clone());
+        self.privacy.set_roots(&roots);
         self.reload_privacy().await;
         self.discovery.set_roots(&roots);
         self.desk
@@ -257,15 +270,17 @@ impl Service {
         true
     }
 
-    /// Reads the ignore files again if they have changed.
+    /// Reads again what decides what is shared and with whom, if it has changed.
     async fn reload_privacy(&mut self) {
-        match self.ignore_files.changed() {
-            Some(Ok(privacy)) => {
-                let set = move |state: &mut State| state.workbench_mut().set_privacy(privacy);
-                self.desk.tell(set).await;
-            }
-            Some(Err(bad)) => tracing::warn!("{bad}; the patterns from before stay in force"),
-            None => {}
+        if let Some(privacy) = self.privacy.changed() {
+            self.desk.tell(|state| state.set_privacy(privacy)).await;
+        }
+        self.privacy.report(self.owner);
+        if self.admitted.has_changed().unwrap_or(false) {
+            let agents = self.admitted.borrow_and_update().clone();
+            self.discovery.set_agents(agents.clone());
+            let end = move |state: &mut State| state.end_sessions_except(&agents);
+            self.desk.tell(end).await;
         }
     }
 }
@@ -307,17 +322,6 @@ fn remove_leftovers(of: &Record) {
         .collect();
     for file in beacon::leftovers::clear(&of.files, &tokens) {
         tracing::info!(path = %file.display(), "removed a discovery file of an earlier run");
-    }
-}
-
-/// The privacy filter to start with. A mistake in a pattern is an error here, because to go on
-/// without it would share what the person wanted to hold back.
-fn first_privacy(ignore_files: &mut IgnoreFiles) -> Result<Privacy, Failure> {
-    match ignore_files.changed() {
-        Some(Ok(privacy)) => Ok(privacy),
-        Some(Err(bad)) => Err(Failure::new(FailureKind::Configuration, bad)
-            .hint("patterns are written as in .gitignore")),
-        None => Err(cannot_start("no privacy filter could be built")),
     }
 }
 

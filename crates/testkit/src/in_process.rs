@@ -14,7 +14,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use workbench::{
-    Agent, Cursor, Decision, Focus, Place, Privacy, Proposal, ProposalId, Refusal, Workbench,
+    Agent, Cursor, Decision, Fault, Focus, PatternList, Place, Position, Privacy, Proposal,
+    ProposalId, Refusal, Scope, Workbench,
 };
 
 use crate::McpPeer;
@@ -125,7 +126,12 @@ impl InProcessBuilder {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let roots = vec![root.clone()];
-        let privacy = Privacy::new(&roots, &[], &[self.ignored]).unwrap();
+        let ignored = PatternList {
+            source: "the test".into(),
+            scope: Scope::Everywhere,
+            patterns: self.ignored.iter().map(|it| it.as_str().into()).collect(),
+        };
+        let privacy = Privacy::new(&roots, &[ignored], &[]);
         let workbench = Workbench::new(roots, privacy);
         let (sink, contexts) = mcp::context_channel();
         let limits = self.limits;
@@ -143,6 +149,7 @@ impl InProcessBuilder {
         let app = mcp::router(mcp::Endpoint {
             port,
             tokens: self.tokens.clone(),
+            admitted: watch::channel(Agent::DISCOVERING.to_vec()).1,
             desk: desk.clone(),
             contexts,
             ending: ended.clone(),
@@ -213,6 +220,23 @@ impl InProcessCompanion {
         let path = self.path(name);
         std::fs::write(&path, bytes).unwrap();
         path
+    }
+
+    /// Closes its folder because of this mistake on the first line of a settings file, or opens it.
+    pub async fn set_fault(&self, message: Option<&str>) {
+        let root = self.root();
+        let fault = message.map(|message| Fault {
+            source: root.join(".outrigger.toml").display().to_string(),
+            position: Some(Position {
+                line: 1,
+                column: 10,
+            }),
+            message: message.to_owned(),
+            scope: Scope::Below(root.clone()),
+        });
+        let privacy = Privacy::new(std::slice::from_ref(&root), &[], fault.as_slice());
+        let set = self.desk.ask(|state| state.set_privacy(privacy));
+        set.await.unwrap();
     }
 
     /// The tokens of all agents, for a companion that takes over.

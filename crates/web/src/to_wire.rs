@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
 use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
-use workbench::{OpenFile, Proposal};
+use workbench::{Fault, OpenFile, Proposal};
 
 use crate::routes::Api;
 use crate::wire;
@@ -49,10 +49,17 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
             secret: shared.held_back.secret,
             ignored: shared.held_back.ignored,
             outside: shared.held_back.outside,
+            closed: shared.held_back.closed,
         },
+        faults: faults(&overview.faults),
         sessions: sessions(&overview.agents),
         problems: overview.problems.clone(),
     }
+}
+
+/// What closes folders to agents.
+pub(crate) fn faults(faults: &[Fault]) -> Vec<wire::Fault> {
+    faults.iter().map(wire::Fault::from).collect()
 }
 
 /// The command that starts each agent so that every version of it finds the companion.
@@ -61,7 +68,8 @@ fn commands(api: &Api, overview: &Overview) -> Vec<wire::Hint> {
         return Vec::new();
     };
     let folder = text::shell::word(folder);
-    let hints = api.agents.iter().map(|agent| wire::Hint {
+    let agents = api.agents.borrow();
+    let hints = agents.iter().map(|agent| wire::Hint {
         agent: agent.slug().to_owned(),
         command: format!("cd {folder} && outrigger run -- {}", agent.slug()),
     });

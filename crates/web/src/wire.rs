@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use ::wire::Hunk;
+pub use ::wire::{Fault, Hunk};
 pub use live::{Changed, Closed, Context, HeldBackFile, Hint, Hints, Live, LogEntry, SeenFile};
 
 /// The status of one companion.
@@ -32,6 +32,9 @@ pub struct Status {
     pub files: Vec<File>,
     /// How many open files are held back from agents.
     pub held_back: HeldBack,
+    /// What closes folders to agents. Nothing of these is shared until it is mended.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }
@@ -95,6 +98,9 @@ pub struct HeldBack {
     pub ignored: usize,
     /// Files outside the workspace.
     pub outside: usize,
+    /// Files of folders that a fault closes.
+    #[serde(default)]
+    pub closed: usize,
 }
 
 /// A pending proposal in a list.

@@ -5,6 +5,8 @@
 //! snapshots are not copied; deserialised types are converted to domain types at once.
 
 pub mod conversation;
+mod fault;
 mod hunk;
 
+pub use fault::Fault;
 pub use hunk::Hunk;

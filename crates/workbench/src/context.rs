@@ -52,12 +52,14 @@ pub struct HeldBack {
     pub ignored: usize,
     /// Documents outside the folders of the workbench.
     pub outside: usize,
+    /// Documents of folders that a fault closes.
+    pub closed: usize,
 }
 
 impl HeldBack {
     /// The sum over all reasons.
     pub fn total(self) -> usize {
-        self.secret + self.ignored + self.outside
+        self.secret + self.ignored + self.outside + self.closed
     }
 
     pub(crate) fn count(&mut self, reason: Reason) {
@@ -65,6 +67,7 @@ impl HeldBack {
             Reason::Secret => self.secret += 1,
             Reason::Ignored => self.ignored += 1,
             Reason::Outside => self.outside += 1,
+            Reason::Closed => self.closed += 1,
         }
     }
 }

@@ -39,7 +39,7 @@ pub use document::{Cursor, Document, Focus, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
 pub use present::{FileChange, Revised};
-pub use privacy::{BadPattern, PatternSource, Privacy, Reason, Visibility};
+pub use privacy::{Fault, Pattern, PatternList, Position, Privacy, Reason, Scope, Visibility};
 pub use proposal::{
     Decided, Decision, Original, Proposal, ProposalRequest, Refusal, Standing, Texts, Verdict,
     VerdictCapabilities,

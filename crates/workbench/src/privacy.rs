@@ -1,12 +1,14 @@
 //! Which files may be shared with agents.
 //!
-//! There are three rules. A file has to pass all of them with both of its paths,
+//! There are four rules. A file has to pass all of them with both of its paths,
 //! the one that people see and the one with links resolved:
 //!
 //! * it does not look like a secret (see [`crate::secrets`]);
 //! * nobody asked to ignore it, in the `.outriggerignore` of a root or in the
 //!   configuration;
-//! * it is below one of the roots.
+//! * it is below one of the roots;
+//! * what says which files to share could be read: a [`Fault`] closes all that
+//!   the unreadable part would have been about.
 //!
 //! A workspace can be hostile, so what is written in it can only narrow what is
 //! shared. A negated line (`!notes.txt`) cancels what another line *of the same
@@ -15,13 +17,18 @@
 //!
 //! All rules apply to paths. Nothing here reads a disk.
 
+mod fault;
+mod patterns;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 
-use crate::text::BOM;
+pub use fault::{Fault, Position, Scope};
+pub use patterns::{Pattern, PatternList};
+
 use crate::{Place, secrets};
 
 /// Why a file is held back from agents.
@@ -33,6 +40,8 @@ pub enum Reason {
     Ignored,
     /// It is outside the folders of the workbench.
     Outside,
+    /// A fault closes its folder: it would be shared otherwise.
+    Closed,
 }
 
 impl fmt::Display for Reason {
@@ -41,6 +50,9 @@ impl fmt::Display for Reason {
             Reason::Secret => "it looks like a file that holds secrets",
             Reason::Ignored => "your ignore patterns match it",
             Reason::Outside => "it is outside the workspace",
+            Reason::Closed => {
+                "nothing of its folder is shared until a fault in the settings is mended"
+            }
         })
     }
 }
@@ -59,10 +71,10 @@ pub enum Visibility {
 pub struct Privacy {
     roots: Vec<PathBuf>,
     secrets: Gitignore,
-    /// The ignore file of each root that has one.
-    ignore_files: Vec<(PathBuf, Gitignore)>,
-    /// The patterns of the configuration, relative to every root, by origin.
-    patterns: Vec<Gitignore>,
+    /// The patterns of each origin, and where they apply.
+    lists: Vec<(Scope, Gitignore)>,
+    /// What could not be read.
+    faults: Vec<Fault>,
 }
 
 impl Privacy {
@@ -73,45 +85,53 @@ impl Privacy {
     /// by hand, and compiling them takes time and memory.
     pub const MOST_PATTERNS: usize = 4_096;
 
-    /// Rules for these roots, with the text of the ignore file of each root
-    /// that has one, and with further patterns that apply below every root: a
-    /// list for each origin, because the configuration of a workspace must not
-    /// cancel patterns of the person's own configuration.
+    /// Rules for these roots: a list of patterns for each origin, because the
+    /// configuration of a workspace must not cancel patterns of the person's own
+    /// configuration, and the faults of what could not even be read as patterns.
+    ///
+    /// A pattern that cannot be used is a fault too. So there are always rules,
+    /// and they never share more than was meant.
     ///
     /// A root that is reached through a link has to be given with both paths,
-    /// and so has its ignore file, because both paths of a file are judged.
-    pub fn new(
-        roots: &[PathBuf],
-        ignore_files: &[(PathBuf, String)],
-        patterns: &[Vec<String>],
-    ) -> Result<Privacy, BadPattern> {
-        let ignore_files = ignore_files
-            .iter()
-            .map(|(root, text)| {
-                let lines = text.strip_prefix(BOM).unwrap_or(text).split('\n');
-                let source = PatternSource::IgnoreFile(root.clone());
-                Ok((lexical(root).into_owned(), compile(lines, &source)?))
-            })
-            .collect::<Result<_, BadPattern>>()?;
-        let patterns = patterns.iter().map(|origin| {
-            let lines = origin.iter().map(String::as_str);
-            compile(lines, &PatternSource::Configuration)
-        });
-        Ok(Privacy {
+    /// and so have the lists below it, because both paths of a file are judged.
+    pub fn new(roots: &[PathBuf], lists: &[PatternList], faults: &[Fault]) -> Privacy {
+        let mut privacy = Privacy {
             roots: roots
                 .iter()
                 .map(|root| lexical(root).into_owned())
                 .collect(),
-            secrets: compile(secrets::PATTERNS.iter().copied(), &PatternSource::BuiltIn)?,
-            ignore_files,
-            patterns: patterns.collect::<Result<_, BadPattern>>()?,
-        })
+            secrets: Gitignore::empty(),
+            lists: Vec::new(),
+            faults: faults.iter().map(Fault::with_plain_scope).collect(),
+        };
+        let secrets = secrets::PATTERNS.iter().copied().map(Pattern::from);
+        let built_in = PatternList {
+            source: "the built-in list".into(),
+            scope: Scope::Everywhere,
+            patterns: secrets.collect(),
+        };
+        match built_in.compile() {
+            Ok(rules) => privacy.secrets = rules,
+            Err(fault) => privacy.faults.push(fault),
+        }
+        for list in lists {
+            match list.compile() {
+                Ok(rules) => privacy.lists.push((list.scope.plain(), rules)),
+                Err(fault) => privacy.faults.push(fault.with_plain_scope()),
+            }
+        }
+        privacy
+    }
+
+    /// What is wrong with the rules. Nothing that a fault is about is shared.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
     /// Judges one file.
     ///
     /// When several reasons apply, the most serious one is returned: secret, then
-    /// ignored, then outside.
+    /// ignored, then outside. Closed comes last, because it alone goes away by itself.
     pub fn judge(&self, place: &Place) -> Visibility {
         self.judge_paths(&place.path, &place.real)
     }
@@ -128,6 +148,8 @@ impl Privacy {
             Visibility::HeldBack(Reason::Ignored)
         } else if any(Privacy::is_outside) {
             Visibility::HeldBack(Reason::Outside)
+        } else if any(Privacy::is_closed) {
+            Visibility::HeldBack(Reason::Closed)
         } else {
             Visibility::Shown
         }
@@ -141,15 +163,18 @@ impl Privacy {
     }
 
     fn is_ignored(&self, path: &Path) -> bool {
-        let by_file = |(root, rules): &(PathBuf, Gitignore)| {
+        let below = |root: &Path, rules: &Gitignore| {
             path.strip_prefix(root)
                 .is_ok_and(|below| matches(rules, below))
         };
-        let by_configuration = |root: &PathBuf| {
-            path.strip_prefix(root)
-                .is_ok_and(|below| self.patterns.iter().any(|rules| matches(rules, below)))
-        };
-        self.ignore_files.iter().any(by_file) || self.roots.iter().any(by_configuration)
+        self.lists.iter().any(|(scope, rules)| match scope {
+            Scope::Everywhere => self.roots.iter().any(|root| below(root, rules)),
+            Scope::Below(root) => below(root, rules),
+        })
+    }
+
+    fn is_closed(&self, path: &Path) -> bool {
+        self.faults.iter().any(|fault| fault.scope.contains(path))
     }
 
     fn is_outside(&self, path: &Path) -> bool {
@@ -161,79 +186,6 @@ impl Privacy {
 pub(crate) fn is_under_any(roots: &[PathBuf], path: &Path) -> bool {
     let path = lexical(path);
     path.is_absolute() && roots.iter().any(|root| path.starts_with(lexical(root)))
-}
-
-/// A pattern that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "cannot use the pattern {pattern:?} (line {line} of {from}): {why}; correct it or remove it"
-)]
-pub struct BadPattern {
-    /// Where it was written.
-    pub from: PatternSource,
-    /// The line there, from 1.
-    pub line: usize,
-    /// The pattern.
-    pub pattern: String,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-/// Where a pattern was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternSource {
-    /// In the list that comes with the program.
-    BuiltIn,
-    /// In the configuration.
-    Configuration,
-    /// In the ignore file of this root.
-    IgnoreFile(PathBuf),
-}
-
-impl fmt::Display for PatternSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PatternSource::BuiltIn => f.write_str("the built-in list"),
-            PatternSource::Configuration => f.write_str("the configured patterns"),
-            PatternSource::IgnoreFile(root) => {
-                write!(f, "{}", root.join(Privacy::IGNORE_FILE).display())
-            }
-        }
-    }
-}
-
-fn compile<'a>(
-    lines: impl Iterator<Item = &'a str>,
-    from: &PatternSource,
-) -> Result<Gitignore, BadPattern> {
-    let bad = |line: usize, pattern: &str, why: String| BadPattern {
-        from: from.clone(),
-        line,
-        pattern: pattern.to_owned(),
-        why,
-    };
-    let mut builder = GitignoreBuilder::new("");
-    let mut last = 0;
-    for (at, pattern) in lines.enumerate() {
-        last = at + 1;
-        if at == Privacy::MOST_PATTERNS {
-            let why = format!("there are more than {} lines", Privacy::MOST_PATTERNS);
-            return Err(bad(last, pattern, why));
-        }
-        builder
-            .add_line(None, pattern)
-            .map_err(|error| bad(last, pattern, reason(&error)))?;
-    }
-    builder
-        .build()
-        .map_err(|error| bad(last, "", reason(&error)))
-}
-
-fn reason(error: &ignore::Error) -> String {
-    match error {
-        ignore::Error::Glob { err, .. } => err.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Whether `rules` ignore `path` or a folder above it.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::focus_order::{FocusOrder, Rank};
 use crate::privacy::is_under_any;
 use crate::{
-    Active, Context, Cursor, Document, Focus, HeldBack, OpenFile, Place, Privacy, Reason,
+    Active, Context, Cursor, Document, Fault, Focus, HeldBack, OpenFile, Place, Privacy, Reason,
     Visibility, cut_utf16,
 };
 
@@ -230,6 +230,11 @@ impl Workbench {
                 Visibility::HeldBack(reason) => Some((document.path(), reason)),
                 Visibility::Shown => None,
             })
+    }
+
+    /// What is wrong with the rules, and closes folders.
+    pub fn faults(&self) -> &[Fault] {
+        self.privacy.faults()
     }
 
     /// A counter that changes with every change in what is held back, so that

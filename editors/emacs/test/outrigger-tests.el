@@ -744,6 +744,23 @@ Carriage returns are no difference."
       (should-not (string-match-p "FIX" (buffer-string)))
       (should (string-search (format "on port %s" (outrigger-companion-port companion)) (buffer-string))))))
 
+(ert-deftest outrigger-tests-health-of-a-closed-folder ()
+  (should (equal (outrigger-health--fault
+                  '(:source "/w/.outrigger.toml" :line 2 :column 10 :message "no list" :folder "/w"))
+                 '(nil "agents see nothing of /w: /w/.outrigger.toml:2:10: no list"
+                       "correct it; the companion reads it again at once")))
+  (outrigger-tests--accompanied
+    (let ((file (expand-file-name ".outrigger.toml" (outrigger-companion-root companion))))
+      (with-temp-file file (insert "ignore = 3\n"))
+      (outrigger-tests--wait "the fault"
+        (lambda () (not (seq-empty-p (plist-get (outrigger-companion-status companion) :faults)))))
+      (outrigger-health)
+      (with-current-buffer "*outrigger-health*"
+        (should (string-match-p "FIX.*\\.outrigger\\.toml:1:10: " (buffer-string))))
+      (delete-file file)
+      (outrigger-tests--wait "the mended file"
+        (lambda () (seq-empty-p (plist-get (outrigger-companion-status companion) :faults)))))))
+
 (ert-deftest outrigger-tests-no-program ()
   (outrigger-tests--in-workspace
     (let ((outrigger-program "no-such-program")

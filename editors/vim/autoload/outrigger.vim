@@ -10,7 +10,7 @@ export def Statusline(): string
   return status.Line()
 enddef
 
-# What the companion said last: `agents`, `pending`, `heldBack`, `paused`, and in words `summary` and
+# What the companion said last: `agents`, `pending`, `heldBack`, `paused`, `faults`, and in words `summary` and
 # `short`; empty without one.
 export def Status(): dict<any>
   return status.Get()->deepcopy()

@@ -12,6 +12,17 @@ def g:Test_the_report_names_what_is_missing()
   assert_match('ok    encoding is utf-8', report)
 enddef
 
+def g:Test_the_report_names_what_closes_a_folder()
+  const faults = [
+    {source: '/w/.outrigger.toml', line: 2, column: 10, message: 'no list', folder: '/w'},
+    {source: 'variable OUTRIGGER_IGNORE', message: 'no text'},
+  ]
+  assert_equal([
+    '  !     agents see nothing of /w: /w/.outrigger.toml:2:10: no list',
+    '  !     agents see nothing of any folder: variable OUTRIGGER_IGNORE: no text',
+  ], health.Faults(faults))
+enddef
+
 def g:Test_commands_are_completed()
   assert_equal(['Outrigger reject', 'Outrigger restart', 'Outrigger resume'],
     getcompletion('Outrigger re', 'cmdline')->map((_, name) => 'Outrigger ' .. name))

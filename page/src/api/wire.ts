@@ -17,6 +17,17 @@ export interface Session {
   undelivered: number;
 }
 
+/** A mistake in what says which files may be shared. */
+export interface Fault {
+  /** The path of a file, a variable, or an editor's settings. */
+  source: string;
+  line?: number;
+  column?: number;
+  message: string;
+  /** The folder of which nothing is shared until it is mended; absent for all. */
+  folder?: string;
+}
+
 export interface Status {
   pid: number;
   port: number;
@@ -24,6 +35,7 @@ export interface Status {
   editor: string;
   roots: string[];
   sessions: Session[];
+  faults: Fault[];
   problems: string[];
 }
 
@@ -145,6 +157,7 @@ export interface EventData {
   changed: { id: number };
   closed: { id: number; why: CloseReason };
   sessions: Session[];
+  faults: Fault[];
   context: Context;
   log: LogEntry;
   chat: Change;

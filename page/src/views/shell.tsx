@@ -5,6 +5,7 @@ import { editorBundle } from "../load-editor";
 import type { App, Connection, View } from "../state/app";
 import { nextTheme, theme } from "../state/theme";
 import { splitPath, visible } from "../text/visible";
+import { Faults } from "./faults";
 import { Help } from "./help";
 import { LiveView } from "./live";
 import { Locked } from "./locked";
@@ -58,6 +59,7 @@ export function Shell({ app }: { app: App }) {
         </button>
       </header>
       <Restarted app={app} />
+      <Faults app={app} />
       <main class="stage" data-view={app.view.value} aria-busy={app.isLoading.value}>
         {app.view.value === "review" && <ReviewView app={app} />}
         {app.view.value === "live" && <LiveView app={app} />}

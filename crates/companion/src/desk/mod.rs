@@ -57,6 +57,8 @@ pub enum Event {
     ContextChanged,
     /// Agents see the same as before, but what is held back from them is something else.
     HeldBackChanged,
+    /// Something else than before closes folders to agents.
+    FaultsChanged,
 }
 
 /// Asks a front end what the text of a proposal that it shows is by now, because the agent takes

@@ -30,7 +30,7 @@ fn desk(sink: Counter, is_file: impl Fn(&Path) -> bool + Send + Sync + 'static) 
 
 fn desk_with(sink: Counter, looking: Looking) -> Desk {
     let roots = vec![PathBuf::from("/w")];
-    let privacy = Privacy::new(&roots, &[], &[]).unwrap();
+    let privacy = Privacy::new(&roots, &[], &[]);
     Desk::start_with(Setup {
         workbench: Workbench::new(roots, privacy),
         saved: Saved::default(),

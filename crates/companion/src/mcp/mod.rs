@@ -29,7 +29,7 @@ use workbench::{Agent, ProposalId, SessionId};
 
 use crate::body::{Budget, Received};
 use crate::desk::{Desk, Gone};
-use crate::gate;
+use crate::gate::{self, Denied};
 use crate::limits::Limits;
 use crate::mailbox::{Mailbox, StreamId, StreamKind};
 use crate::server::Flushes;
@@ -50,6 +50,8 @@ pub struct Endpoint {
     pub port: u16,
     /// One token per agent; the clients cannot be told apart otherwise.
     pub tokens: Vec<(Agent, Token)>,
+    /// The agents that may connect at this moment. One without a name always may.
+    pub admitted: watch::Receiver<Vec<Agent>>,
     /// The owner of all state.
     pub desk: Desk,
     /// The contexts that the desk publishes.
@@ -58,6 +60,14 @@ pub struct Endpoint {
     pub ending: watch::Receiver<Ending>,
     /// Bounds on what peers may do.
     pub limits: Limits,
+}
+
+impl Endpoint {
+    /// An agent that is switched off is treated as one with a wrong token.
+    fn let_in(&self, agent: Agent) -> Result<Agent, Denied> {
+        let is_admitted = agent == Agent::Unnamed || self.admitted.borrow().contains(&agent);
+        is_admitted.then_some(agent).ok_or(Denied::Bearer)
+    }
 }
 
 /// The routes of the endpoint.
@@ -79,7 +89,8 @@ async fn handle(
     request: Request,
 ) -> Response {
     let endpoint = &server.endpoint;
-    let agent = match gate::admit(request.headers(), endpoint.port, &endpoint.tokens) {
+    let known = gate::admit(request.headers(), endpoint.port, &endpoint.tokens);
+    let agent = match known.and_then(|agent| endpoint.let_in(agent)) {
         Ok(agent) => agent,
         Err(denied) => {
             tracing::debug!(?denied, "denied a request");

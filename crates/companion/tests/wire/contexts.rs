@@ -121,7 +121,7 @@ async fn a_silent_stream_shows_signs_of_life() {
 /// A desk with one file open, for tests that own the clock.
 fn desk_with(file: &Path) -> Desk {
     let roots = vec![file.parent().unwrap().to_owned()];
-    let privacy = Privacy::new(&roots, &[], &[]).unwrap();
+    let privacy = Privacy::new(&roots, &[], &[]);
     let limits = Limits::default();
     assert_eq!(limits.debounce, Duration::from_millis(50));
     Desk::start(

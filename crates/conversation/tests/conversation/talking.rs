@@ -132,6 +132,40 @@ async fn what_agents_may_not_see_does_not_go_with_a_prompt() {
 }
 
 #[tokio::test]
+async fn nothing_of_a_closed_folder_goes_with_a_prompt() {
+    let machine = Machine::new();
+    let (daemon, talk) = machine.connected().await;
+    let path = machine.companion.file("open.rs", "fn main() {}");
+    machine.companion.focus(&path, (1, 1), Some("main")).await;
+    machine.companion.set_fault(Some("no list")).await;
+    let is_closed = |status: companion::desk::Status| status.context.files.is_empty();
+    machine.companion.until("it is closed", is_closed).await;
+
+    let with_file = Prompt {
+        files: vec!["open.rs".into()],
+        ..prompt("look")
+    };
+    let error = talk.conversation.prompt(with_file.clone()).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.kind, TroubleKind::NotAttached);
+    assert!(error.why.contains("until a fault"), "{}", error.why);
+    let found = talk.conversation.files("o".into()).await.unwrap();
+    assert!(!found.contains(&"open.rs".to_owned()), "{found:?}");
+    let with_selection = Prompt {
+        selection: true,
+        ..prompt("what is this")
+    };
+    talk.conversation.prompt(with_selection).await.unwrap();
+    let sent = &daemon.requests(&prompts())[0].body;
+    assert!(!sent.to_string().contains("open.rs"), "{sent}");
+
+    machine.companion.set_fault(None).await;
+    talk.conversation.prompt(with_file).await.unwrap();
+    let sent = &daemon.requests(&prompts())[1].body;
+    assert!(sent.to_string().contains("fn main"), "{sent}");
+}
+
+#[tokio::test]
 async fn a_turn_can_be_cancelled() {
     let machine = Machine::new();
     let (daemon, talk) = machine.connected().await;

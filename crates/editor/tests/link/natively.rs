@@ -293,7 +293,7 @@ async fn what_waits_is_shown_to_an_editor_that_comes_later() {
     → outrigger/proposal/list #2 null
     ← #2 {"proposals":[{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","removed":0,"revision":1,"session":"[session]","uri":"file:///w/new.txt"},{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","removed":0,"revision":1,"session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}]}
     "#);
-    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI 1.0.0; 2 pending; 0 held back"}"#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"faults":[],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI 1.0.0; 2 pending; 0 held back"}"#);
 }
 
 #[tokio::test]

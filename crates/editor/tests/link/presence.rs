@@ -110,7 +110,7 @@ async fn paused_agents_see_nothing() {
     → outrigger/pause #3 {"paused":"yes"}
     ← #3 {"code":-32602,"message":"wrong parameters: invalid type: string \"yes\", expected a boolean at line 1 column 15"}
     → outrigger/status #4 null
-    ← #4 {"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Gemini CLI 1.0.0; 0 pending; 0 held back"}
+    ← #4 {"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"faults":[],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Gemini CLI 1.0.0; 0 pending; 0 held back"}
     "#);
 }
 
@@ -210,6 +210,64 @@ async fn what_is_no_file_is_not_told() {
         .await;
     assert_eq!(editor.context().await, "a.txt");
     editor.status_with(|status| status["heldBack"] == 1).await;
+}
+
+#[tokio::test]
+async fn the_person_is_told_once_what_closes_a_folder_and_when_it_is_mended() {
+    let companion = EditorCompanion::start();
+    let plugin = json!({ "experimental": { "outrigger": true } });
+    for capabilities in [&plugin, &json!({})] {
+        let mut editor = Editor::started(&companion, "E", capabilities).await;
+        companion.set_fault(Some("no list")).await;
+        assert_eq!(
+            editor.hear().await["params"],
+            told(
+                2,
+                "nothing of /w is shared with agents until this is mended: /w/.outrigger.toml:1:10: no list",
+                &companion
+            )
+        );
+        if capabilities == &plugin {
+            editor
+                .status_with(|status| status["faults"] != json!([]))
+                .await;
+        }
+        let status = editor.request("outrigger/status", json!(null)).await;
+        let root = companion.root();
+        let file = root.join(".outrigger.toml");
+        let fault = json!({ "source": file, "line": 1, "column": 10, "message": "no list", "folder": root });
+        assert_eq!(status["faults"], json!([fault]));
+        assert_eq!(status["short"], "no agent, closed");
+        let summary = status["summary"].as_str().unwrap();
+        assert!(
+            summary.ends_with(".outrigger.toml:1:10: no list"),
+            "{summary}"
+        );
+
+        // Another editor is told too; this one hears nothing twice.
+        let mut other = Editor::new(&companion);
+        other.initialize("Other", capabilities).await;
+        while other.hear().await["method"] != "window/showMessage" {}
+        let document = editor.uri("a.txt");
+        editor.open(&document, "text").await;
+        editor.nothing_more().await;
+
+        companion.set_fault(None).await;
+        assert_eq!(
+            editor.hear().await["params"],
+            told(
+                3,
+                "/w/.outrigger.toml is mended; agents are told again what is open",
+                &companion
+            )
+        );
+    }
+}
+
+/// A message to the person, with the path of the workspace.
+fn told(kind: u8, message: &str, companion: &EditorCompanion) -> Value {
+    let root = companion.root();
+    json!({ "type": kind, "message": message.replace("/w", root.to_str().unwrap()) })
 }
 
 #[tokio::test]

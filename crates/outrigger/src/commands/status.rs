@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use front::words;
 use serde::Serialize;
 use web::{ClientError, wire};
 
@@ -94,12 +95,20 @@ fn describe(status: &wire::Status) -> String {
             secret,
             ignored,
             outside,
+            closed,
         } = status.held_back;
+        let in_closed = match closed {
+            0 => String::new(),
+            closed => format!(", {closed} in a closed folder"),
+        };
         let _ = writeln!(
             text,
-            "  held back from agents: {} ({secret} secret, {ignored} ignored, {outside} outside the workspace)",
+            "  held back from agents: {} ({secret} secret, {ignored} ignored, {outside} outside the workspace{in_closed})",
             counted(total, "file")
         );
+    }
+    for fault in &status.faults {
+        let _ = writeln!(text, "  {}", words::fault(&fault.clone().into()));
     }
     for problem in &status.problems {
         let _ = writeln!(text, "  problem: {}", one_line(problem));

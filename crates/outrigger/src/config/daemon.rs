@@ -6,29 +6,17 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ::daemon::{Address, AddressError, DaemonClient, Token};
-use serde::Deserialize;
-
 use super::invalid;
 use super::setting::{Origin, Setting};
-use super::user_file::UserFile;
+use super::user_file::{self, SourceFile};
 use crate::args::{DaemonOptions, ServeArgs};
 use crate::failure::Failure;
+use ::daemon::{Address, AddressError, DaemonClient, Token};
 
 /// Larger files are not tokens.
 const LARGEST: u64 = 1 << 16;
 const URL_VARIABLE: &str = "QWEN_IDE_DAEMON_URL";
 const TOKEN_VARIABLE: &str = "QWEN_SERVER_TOKEN";
-
-/// The table `[daemon]` of the person's file.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct DaemonTable {
-    enabled: Option<bool>,
-    url: Option<String>,
-    token: Option<String>,
-    token_file: Option<PathBuf>,
-}
 
 /// Where a token is. What is wrong with it is said when it is needed.
 #[derive(Clone)]
@@ -59,18 +47,24 @@ pub(crate) struct DaemonLayer {
 }
 
 impl DaemonLayer {
-    pub(super) fn from_table(table: DaemonTable, origin: &Origin) -> DaemonLayer {
-        let token = match (table.token, table.token_file) {
-            (Some(_), Some(_)) => Some(TokenSource::Ambiguous),
-            (Some(token), None) => Some(TokenSource::Text(token)),
-            (None, Some(path)) => Some(TokenSource::File(path)),
+    /// The settings of the table `[daemon]`.
+    pub(super) const KEYS: [&str; 4] = ["enabled", "url", "token", "token-file"];
+
+    /// The table `[daemon]` of the person's file.
+    pub(super) fn from_table(table: &SourceFile<'_>) -> Result<DaemonLayer, Failure> {
+        let text = table.get::<String>("token", "a string")?;
+        let file = table.get::<PathBuf>("token-file", "the path of a file")?;
+        let token = match (text, file) {
+            (Some(text), Some(_)) => Some(text.map(|_| TokenSource::Ambiguous)),
+            (Some(text), None) => Some(text.map(TokenSource::Text)),
+            (None, Some(file)) => Some(file.map(TokenSource::File)),
             (None, None) => None,
         };
-        DaemonLayer {
-            enabled: Setting::from_source(table.enabled, origin),
-            url: Setting::from_source(table.url, origin),
-            token: Setting::from_source(token, origin),
-        }
+        Ok(DaemonLayer {
+            enabled: table.get("enabled", "true or false")?,
+            url: table.get("url", "a string")?,
+            token,
+        })
     }
 
     /// A blank variable counts as not set.
@@ -131,7 +125,7 @@ impl DaemonSettings {
         variable: &dyn Fn(&str) -> Option<String>,
         user_file: Option<&Path>,
     ) -> Result<DaemonSettings, Failure> {
-        let file = UserFile::read(user_file)?.daemon_layer();
+        let file = user_file::daemon_layer(user_file)?;
         let variables = DaemonLayer::from_variables(variable);
         let flags = DaemonLayer::from_daemon_flags(flags);
         Ok(DaemonSettings::from_layers([&file, &variables, &flags]))
@@ -161,6 +155,34 @@ impl DaemonSettings {
         }
     }
 
+    /// What is set, each with its origin, in words. Whether there is a token is said; the token
+    /// is not.
+    pub(super) fn shown(&self) -> [Setting<(&'static str, String)>; 3] {
+        let url = match &self.url.value {
+            Some(url) => url.clone(),
+            None => Address::default().to_string(),
+        };
+        let token = match &self.token.value {
+            None => "none".to_owned(),
+            Some(TokenSource::Text(_)) => "set".to_owned(),
+            Some(TokenSource::File(path)) => format!("in {}", path.display()),
+            Some(TokenSource::Ambiguous) => "set twice".to_owned(),
+        };
+        let setting = |name, value, origin: &Origin| Setting {
+            value: (name, value),
+            origin: origin.clone(),
+        };
+        [
+            setting(
+                "daemon.enabled",
+                self.enabled.value.to_string(),
+                &self.enabled.origin,
+            ),
+            setting("daemon.url", url, &self.url.origin),
+            setting("daemon.token", token, &self.token.origin),
+        ]
+    }
+
     /// The daemon to hold conversations with, if that is switched on.
     pub(crate) fn enabled_target(&self) -> Result<Option<DaemonTarget>, Failure> {
         self.enabled.value.then(|| self.target()).transpose()
@@ -187,8 +209,6 @@ impl DaemonSettings {
         Ok(DaemonTarget {
             address,
             token: token.map_err(|error| invalid(origin, error))?,
-            address_origin: self.url.origin.clone(),
-            token_origin: origin.clone(),
         })
     }
 }
@@ -198,8 +218,6 @@ impl DaemonSettings {
 pub(crate) struct DaemonTarget {
     pub(crate) address: Address,
     pub(crate) token: Option<Token>,
-    pub(super) address_origin: Origin,
-    pub(super) token_origin: Origin,
 }
 
 impl DaemonTarget {
@@ -229,6 +247,7 @@ fn read_token(path: &Path, origin: &Origin) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Table;
     use super::*;
 
     type Variables<'a> = &'a [(&'a str, &'a str)];
@@ -239,8 +258,11 @@ mod tests {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         });
-        let origin = Origin::File("/c.toml".into());
-        let file = DaemonLayer::from_table(toml::from_str(table).unwrap(), &origin);
+        let file = SourceFile {
+            path: Path::new("/c.toml"),
+            table: Table::parse(table).unwrap(),
+        };
+        let file = DaemonLayer::from_table(&file).unwrap();
         DaemonSettings::from_layers([&file, &variables, flags])
     }
 
@@ -329,9 +351,9 @@ mod tests {
         let nothing = ServeArgs::default();
         let table: [(_, Variables<'_>, _, _, _); 7] = [
             (&nothing, &[], "", false, "default"),
-            (&nothing, &[], "enabled = true", true, "/c.toml"),
+            (&nothing, &[], "enabled = true", true, "/c.toml:1:11"),
             (&nothing, &named, "", true, "variable QWEN_IDE_DAEMON_URL"),
-            (&nothing, &named, "enabled = false", false, "/c.toml"),
+            (&nothing, &named, "enabled = false", false, "/c.toml:1:11"),
             (
                 &nothing,
                 &[],

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
-use workbench::Agent;
+use workbench::{Agent, Privacy, Scope};
 
 use super::daemon::DaemonLayer;
+use super::privacy::PrivacyLayer;
 use super::setting::{Origin, Setting};
 use super::{invalid, parse};
 use crate::args::ServeArgs;
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 /// What one source says; `None` where it says nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
-    pub(super) agents: Option<Setting<Vec<Agent>>>,
+    pub(super) privacy: PrivacyLayer,
     pub(super) port: Option<Setting<u16>>,
     pub(super) name: Option<Setting<String>>,
     pub(super) log: Option<Setting<LevelFilter>>,
@@ -22,19 +23,16 @@ pub(crate) struct Layer {
     pub(super) debounce: Option<Setting<Duration>>,
     pub(super) open: Option<Setting<bool>>,
     pub(super) quiet: Option<Setting<bool>>,
-    pub(super) ignore: Vec<Setting<String>>,
     pub(super) daemon: DaemonLayer,
+    /// What was found and not used, as sentences for the person.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Layer {
     /// The flags of `outrigger serve` and `outrigger config`.
     pub(crate) fn from_flags(flags: &ServeArgs) -> Result<Layer, Failure> {
-        let agents: Vec<Agent> = flags.agents.iter().map(|name| Agent::from(*name)).collect();
         Ok(Layer {
-            agents: Setting::from_source(
-                (!agents.is_empty()).then_some(agents),
-                &Origin::Flag("--agents"),
-            ),
+            privacy: privacy_flags(flags)?,
             port: Setting::from_source(flags.port, &Origin::Flag("--port")),
             name: Setting::from_source(flags.name.clone(), &Origin::Flag("--name")),
             log: log_flag(flags.log.as_deref())?,
@@ -42,38 +40,47 @@ impl Layer {
             debounce: None,
             open: Setting::from_source(flags.no_open.then_some(false), &Origin::Flag("--no-open")),
             quiet: Setting::from_source(flags.quiet.then_some(true), &Origin::Flag("--quiet")),
-            ignore: patterns(flags.ignore.clone(), &Origin::Flag("--ignore")),
             daemon: DaemonLayer::from_serve_flags(flags),
+            warnings: Vec::new(),
         })
     }
 
     /// The settings that an editor sent in `initialize`, and the flags it was started with.
     pub(crate) fn from_editor(
         name: Option<String>,
-        options: editor::Options,
+        options: &editor::Options,
         log: Option<&str>,
     ) -> Result<Layer, Failure> {
-        let named = options.agents.iter().flatten();
-        // An agent that we do not know is not accepted anyway.
-        let agents: Vec<Agent> = named.filter_map(|name| parse::agent(name)).collect();
+        let mut privacy = PrivacyLayer::default();
+        if let Some(names) = &options.agents {
+            let named: Vec<_> = names.iter().map(|it| (it.as_str(), None)).collect();
+            privacy.set_agents(&named, &Origin::Editor, &Scope::Everywhere);
+        }
+        privacy.set_patterns(&options.ignore, &Origin::Editor);
         Ok(Layer {
-            agents: Setting::from_source((!agents.is_empty()).then_some(agents), &Origin::Editor),
+            privacy,
             name: Setting::from_source(name, &Origin::Editor),
             log: log_flag(log)?,
-            ignore: patterns(options.ignore, &Origin::Editor),
             daemon: DaemonLayer::from_editor(options.daemon),
             ..Layer::default()
         })
     }
 }
 
-/// Patterns of one source.
-pub(super) fn patterns(patterns: Vec<String>, origin: &Origin) -> Vec<Setting<String>> {
-    let with_origin = |value| Setting {
-        value,
-        origin: origin.clone(),
-    };
-    patterns.into_iter().map(with_origin).collect()
+/// Whoever types a flag is there to mend it, and it cannot be mended later: a pattern that cannot be
+/// used is an error.
+fn privacy_flags(flags: &ServeArgs) -> Result<PrivacyLayer, Failure> {
+    let mut layer = PrivacyLayer::default();
+    let agents: Vec<Agent> = flags.agents.iter().map(|name| Agent::from(*name)).collect();
+    let named = (!agents.is_empty()).then_some(agents);
+    layer.agents = Setting::from_source(named, &Origin::Flag("--agents"));
+    let origin = Origin::Flag("--ignore");
+    layer.set_patterns(&flags.ignore, &origin);
+    let lists: Vec<_> = layer.ignore.iter().cloned().collect();
+    match Privacy::new(&[], &lists, &[]).faults() {
+        [] => Ok(layer),
+        [fault, ..] => Err(invalid(&origin, &fault.message)),
+    }
 }
 
 fn log_flag(level: Option<&str>) -> Result<Option<Setting<LevelFilter>>, Failure> {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use workbench::Position;
+
 use crate::output::one_line;
 
 /// Where a value comes from.
@@ -13,7 +15,18 @@ pub(crate) enum Origin {
     /// What an editor sent in `initialize`.
     Editor,
     Variable(&'static str),
-    File(PathBuf),
+    /// A file, and the place of the value in it.
+    File(PathBuf, Option<Position>),
+}
+
+impl Origin {
+    /// The source without the place in it.
+    pub(crate) fn source(&self) -> String {
+        match self {
+            Origin::File(path, _) => path.display().to_string(),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -23,7 +36,10 @@ impl fmt::Display for Origin {
             Origin::Flag(name) => write!(f, "flag {name}"),
             Origin::Editor => f.write_str("settings of the editor"),
             Origin::Variable(name) => write!(f, "variable {name}"),
-            Origin::File(path) => f.write_str(&one_line(path.display())),
+            Origin::File(path, None) => f.write_str(&one_line(path.display())),
+            Origin::File(path, Some(position)) => {
+                write!(f, "{}:{position}", one_line(path.display()))
+            }
         }
     }
 }
@@ -49,6 +65,14 @@ impl<T> Setting<T> {
             value,
             origin: origin.clone(),
         })
+    }
+
+    /// The same setting with another value.
+    pub(super) fn map<S>(self, change: impl FnOnce(T) -> S) -> Setting<S> {
+        Setting {
+            value: change(self.value),
+            origin: self.origin,
+        }
     }
 
     /// Gives way to what a stronger source says.

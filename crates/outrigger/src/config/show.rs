@@ -1,62 +1,160 @@
-//! The configuration as `outrigger config` prints it: one value a line, with its origin.
+//! The configuration as `outrigger config` prints it: one value a line with its origin, or JSON.
 
 use std::fmt;
+use std::path::PathBuf;
 
-use super::daemon::DaemonTarget;
-use super::{Config, Origin};
+use companion::IgnoreFiles;
+use serde::Serialize;
+use serde_json::{Value, json};
+use web::wire;
+use workbench::{Fault, PatternList, Privacy, Scope};
+
+use super::{Config, Origin, Setting};
 use crate::output::one_line;
 
-impl fmt::Display for Config {
+/// The configuration in force, with the ignore files of the folders.
+pub(crate) struct ShownConfig {
+    values: Vec<ShownValue>,
+    ignore: Vec<PatternList>,
+    faults: Vec<Fault>,
+    warnings: Vec<String>,
+}
+
+struct ShownValue {
+    name: &'static str,
+    value: Value,
+    origin: Origin,
+}
+
+impl ShownConfig {
+    /// Reads the ignore files of `roots`. `state` is where companions keep their state.
+    pub(crate) fn new(config: &Config, roots: &[PathBuf], state: &Setting<PathBuf>) -> ShownConfig {
+        let agents = config.privacy.agents.value.iter();
+        let agents: Vec<_> = agents.map(|agent| agent.slug()).collect();
+        let debounce = u64::try_from(config.debounce.value.as_millis()).unwrap_or(u64::MAX);
+        let mut values = vec![
+            shown("agents", json!(agents), &config.privacy.agents.origin),
+            shown("port", json!(config.port.value), &config.port.origin),
+            shown("name", json!(config.name.value), &config.name.origin),
+            shown(
+                "log",
+                json!(config.log.value.to_string()),
+                &config.log.origin,
+            ),
+            shown(
+                "max-body",
+                json!(config.max_body.value),
+                &config.max_body.origin,
+            ),
+            shown("debounce-ms", json!(debounce), &config.debounce.origin),
+            shown("open", json!(config.open.value), &config.open.origin),
+            shown("quiet", json!(config.quiet.value), &config.quiet.origin),
+            shown(
+                "state-dir",
+                json!(state.value.to_string_lossy()),
+                &state.origin,
+            ),
+        ];
+        for setting in config.daemon.shown() {
+            let (name, value) = setting.value;
+            let value = match value.as_str() {
+                "true" | "false" => json!(value == "true"),
+                _ => json!(value),
+            };
+            values.push(shown(name, value, &setting.origin));
+        }
+        let privacy = &config.privacy;
+        let mut files = IgnoreFiles::new(roots.to_vec());
+        files.set_configuration(privacy.ignore.clone(), privacy.faults.clone());
+        let (ignore, faults) = files.sources();
+        ShownConfig {
+            values,
+            // A pattern that cannot be used is found when they are put together.
+            faults: Privacy::new(roots, &ignore, &faults).faults().to_vec(),
+            ignore,
+            warnings: config.warnings().map(str::to_owned).collect(),
+        }
+    }
+
+    /// For programs.
+    pub(crate) fn json(&self) -> impl Serialize {
+        let values = self.values.iter().map(|shown| {
+            let value = json!({ "value": shown.value, "origin": shown.origin.to_string() });
+            (shown.name.to_owned(), value)
+        });
+        let ignore = self.ignore.iter().map(|list| {
+            let patterns: Vec<_> = written(list).map(|(text, _)| text).collect();
+            let folder = match &list.scope {
+                Scope::Everywhere => None,
+                Scope::Below(root) => Some(root.to_string_lossy()),
+            };
+            json!({ "source": list.source, "folder": folder, "patterns": patterns })
+        });
+        let faults = self.faults.iter().map(wire::Fault::from);
+        json!({
+            "values": values.collect::<serde_json::Map<_, _>>(),
+            "ignore": ignore.collect::<Vec<_>>(),
+            "faults": faults.collect::<Vec<_>>(),
+            "warnings": self.warnings,
+        })
+    }
+}
+
+impl fmt::Display for ShownConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents: Vec<_> = self.agents.value.iter().map(|agent| agent.slug()).collect();
-        let port = match self.port.value {
-            Some(port) => port.to_string(),
-            None => "any".to_owned(),
-        };
-        line(f, "agents", format_args!("{agents:?}"), &self.agents.origin)?;
-        line(f, "port", port, &self.port.origin)?;
-        let name = &self.name;
-        line(f, "name", format_args!("{:?}", name.value), &name.origin)?;
-        let log = &self.log;
-        line(f, "log", format_args!("\"{}\"", log.value), &log.origin)?;
-        line(f, "max-body", self.max_body.value, &self.max_body.origin)?;
-        let debounce = &self.debounce;
-        line(
-            f,
-            "debounce-ms",
-            debounce.value.as_millis(),
-            &debounce.origin,
-        )?;
-        line(f, "open", self.open.value, &self.open.origin)?;
-        line(f, "quiet", self.quiet.value, &self.quiet.origin)?;
-        for pattern in &self.ignore {
-            let shown = format_args!("{:?}", pattern.value);
-            line(f, "ignore", shown, &pattern.origin)?;
+        for ShownValue {
+            name,
+            value,
+            origin,
+        } in &self.values
+        {
+            // A port that is not set is any free one.
+            match value {
+                Value::Null => line(f, name, "any", origin)?,
+                value => line(f, name, value, origin)?,
+            }
+        }
+        for list in &self.ignore {
+            for (text, place) in written(list) {
+                line(f, "ignore", json!(text), place)?;
+            }
         }
         for warning in &self.warnings {
-            writeln!(f, "warning: {warning}")?;
+            writeln!(f, "warning: {}", one_line(warning))?;
+        }
+        for fault in &self.faults {
+            writeln!(f, "fault: {}", front::words::fault(fault))?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for DaemonTarget {
-    /// Whether there is a token is shown; the token is not.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address = &self.address;
-        let shown = format_args!("\"{address}\"");
-        line(f, "daemon.url", shown, &self.address_origin)?;
-        let token = if self.token.is_some() { "set" } else { "none" };
-        line(f, "daemon.token", token, &self.token_origin)
+fn shown(name: &'static str, value: Value, origin: &Origin) -> ShownValue {
+    ShownValue {
+        name,
+        value,
+        origin: origin.clone(),
     }
+}
+
+/// The patterns of a list, each with where it is written, without empty lines and comments.
+fn written(list: &PatternList) -> impl Iterator<Item = (&str, String)> {
+    let patterns = list.patterns.iter().map(|pattern| {
+        let place = match pattern.position {
+            Some(position) => format!("{}:{position}", list.source),
+            None => list.source.clone(),
+        };
+        (pattern.text.trim_end_matches('\r'), place)
+    });
+    patterns.filter(|(text, _)| !text.trim().is_empty() && !text.starts_with('#'))
 }
 
 fn line(
     f: &mut fmt::Formatter<'_>,
     name: &str,
     value: impl fmt::Display,
-    origin: &Origin,
+    origin: impl fmt::Display,
 ) -> fmt::Result {
     let value = one_line(format_args!("{name} = {value}"));
-    writeln!(f, "{value:<28} {origin}")
+    writeln!(f, "{value:<28} {}", one_line(origin))
 }

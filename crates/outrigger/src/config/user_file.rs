@@ -1,81 +1,152 @@
 //! The person's own file. A mistake in it is an error: it was meant, and it would not be in force.
+//! A mistake in what concerns privacy closes all folders instead, so that it can be mended while
+//! the companion runs; so does a file that cannot be read at all, because it may have said
+//! something about privacy.
 
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use workbench::Scope;
 
-use super::daemon::{DaemonLayer, DaemonTable};
-use super::layer::{Layer, patterns};
+use super::daemon::DaemonLayer;
+use super::document::{Found, Mistake, Table};
+use super::layer::Layer;
+use super::privacy::{self, FileKeys, PrivacyLayer};
 use super::setting::{Origin, Setting};
 use super::{invalid, parse};
 use crate::failure::Failure;
 
-/// The file as it was read, and where it stands.
-pub(super) struct UserFile {
-    values: Values,
-    origin: Origin,
+/// The settings that exist.
+pub(super) const KEYS: [&str; 10] = [
+    "agents",
+    "port",
+    "name",
+    "log",
+    "max-body",
+    "debounce-ms",
+    "open",
+    "quiet",
+    "ignore",
+    "daemon",
+];
+
+const FILE_KEYS: FileKeys<'static> = FileKeys {
+    usable: &KEYS,
+    known: &KEYS,
+    unused: "",
+};
+
+/// What the file says about privacy, whatever else is wrong in it.
+pub(super) fn privacy(path: &Path) -> PrivacyLayer {
+    PrivacyLayer::from_file(path, &Scope::Everywhere, FILE_KEYS)
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Values {
-    agents: Option<Vec<String>>,
-    port: Option<u16>,
-    name: Option<String>,
-    log: Option<String>,
-    max_body: Option<usize>,
-    debounce_ms: Option<u64>,
-    open: Option<bool>,
-    quiet: Option<bool>,
-    #[serde(default)]
-    ignore: Vec<String>,
-    #[serde(default)]
-    daemon: DaemonTable,
-}
-
-impl UserFile {
-    /// Reads the file. One that does not exist says nothing.
-    pub(super) fn read(path: Option<&Path>) -> Result<UserFile, Failure> {
-        let Some(path) = path else {
-            return Ok(UserFile {
-                values: Values::default(),
-                origin: Origin::Default,
-            });
-        };
-        let origin = Origin::File(path.to_owned());
-        let text = parse::file(path).map_err(|why| invalid(&origin, why))?;
-        let values = match text {
-            Some(text) => {
-                toml::from_str(&text).map_err(|error| invalid(&origin, error.message()))?
-            }
-            None => Values::default(),
-        };
-        Ok(UserFile { values, origin })
-    }
-
-    pub(super) fn layer(self) -> Result<Layer, Failure> {
-        let UserFile { values, origin } = self;
-        let wrong = |why| invalid(&origin, why);
-        let agents = values.agents.as_deref().map(parse::agents).transpose();
-        let log = values.log.as_deref().map(parse::level).transpose();
-        let debounce = values.debounce_ms.map(Duration::from_millis);
-        Ok(Layer {
-            agents: Setting::from_source(agents.map_err(wrong)?, &origin),
-            port: Setting::from_source(values.port, &origin),
-            name: Setting::from_source(values.name, &origin),
-            log: Setting::from_source(log.map_err(wrong)?, &origin),
-            max_body: Setting::from_source(values.max_body, &origin),
-            debounce: Setting::from_source(debounce, &origin),
-            open: Setting::from_source(values.open, &origin),
-            quiet: Setting::from_source(values.quiet, &origin),
-            ignore: patterns(values.ignore, &origin),
-            daemon: DaemonLayer::from_table(values.daemon, &origin),
+/// What the file says, apart from privacy. One that does not exist, or that cannot be read at all,
+/// says nothing.
+pub(super) fn layer(path: Option<&Path>) -> Result<Layer, Failure> {
+    let text = path.map(|path| (path, privacy::read(path)));
+    let Some((path, Ok(Some(text)))) = text else {
+        return Ok(Layer::default());
+    };
+    let Ok(table) = Table::parse(&text) else {
+        return Ok(Layer::default());
+    };
+    let file = SourceFile { path, table };
+    let log = file.get::<String>("log", "one of off, error, warn, info, debug, trace")?;
+    let log = log.map(|log| {
+        let level = parse::level(&log.value);
+        let level = level.map_err(|why| invalid(&log.origin, why))?;
+        Ok::<_, Failure>(Setting {
+            value: level,
+            origin: log.origin,
         })
+    });
+    let debounce = file.get::<u64>("debounce-ms", "a number of milliseconds")?;
+    Ok(Layer {
+        port: file.get("port", "a number from 0 to 65535")?,
+        name: file.get("name", "a string")?,
+        log: log.transpose()?,
+        max_body: file.get("max-body", "a number of bytes")?,
+        debounce: debounce.map(|setting| setting.map(Duration::from_millis)),
+        open: file.get("open", "true or false")?,
+        quiet: file.get("quiet", "true or false")?,
+        daemon: file.daemon()?,
+        warnings: file.daemon_warnings()?,
+        ..Layer::default()
+    })
+}
+
+/// The table `[daemon]` alone, for commands that start no companion.
+pub(super) fn daemon_layer(path: Option<&Path>) -> Result<DaemonLayer, Failure> {
+    let Some(path) = path else {
+        return Ok(DaemonLayer::default());
+    };
+    let wrong = |mistake: Mistake| {
+        let origin = Origin::File(path.to_owned(), mistake.position);
+        invalid(&origin, mistake.message)
+    };
+    let Some(text) = privacy::read(path).map_err(wrong)? else {
+        return Ok(DaemonLayer::default());
+    };
+    let table = Table::parse(&text).map_err(wrong)?;
+    SourceFile { path, table }.daemon()
+}
+
+/// A file that could be parsed. Its mistakes name the place.
+pub(super) struct SourceFile<'a> {
+    pub(super) path: &'a Path,
+    pub(super) table: Table<'a>,
+}
+
+impl SourceFile<'_> {
+    /// The value of a key, if there is one.
+    pub(super) fn get<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        expected: &str,
+    ) -> Result<Option<Setting<T>>, Failure> {
+        let found = self.table.get(key, expected);
+        let found = found.map_err(|mistake| self.invalid(mistake))?;
+        Ok(found.map(|Found { value, position }| Setting {
+            value,
+            origin: Origin::File(self.path.to_owned(), Some(position)),
+        }))
     }
 
-    /// The table `[daemon]` alone, for commands that start no companion.
-    pub(super) fn daemon_layer(self) -> DaemonLayer {
-        DaemonLayer::from_table(self.values.daemon, &self.origin)
+    fn daemon(&self) -> Result<DaemonLayer, Failure> {
+        match self.daemon_table()? {
+            Some(table) => DaemonLayer::from_table(&table),
+            None => Ok(DaemonLayer::default()),
+        }
+    }
+
+    /// Keys of the table `[daemon]` that nobody knows. Those of the whole file are judged with its
+    /// privacy.
+    fn daemon_warnings(&self) -> Result<Vec<String>, Failure> {
+        let Some(daemon) = self.daemon_table()? else {
+            return Ok(Vec::new());
+        };
+        let path = self.path.display().to_string();
+        let known = DaemonLayer::KEYS;
+        let unknown = daemon.table.keys().filter(|(key, _)| !known.contains(key));
+        let warnings = unknown.map(|(key, position)| {
+            privacy::located(&path, Some(position), &privacy::unknown_key(key, &known))
+        });
+        Ok(warnings.collect())
+    }
+
+    fn daemon_table(&self) -> Result<Option<SourceFile<'_>>, Failure> {
+        let table = self.table.table("daemon");
+        let table = table.map_err(|mistake| self.invalid(mistake))?;
+        Ok(table.map(|table| SourceFile {
+            path: self.path,
+            table,
+        }))
+    }
+
+    fn invalid(&self, mistake: Mistake) -> Failure {
+        let origin = Origin::File(self.path.to_owned(), mistake.position);
+        invalid(&origin, mistake.message)
     }
 }

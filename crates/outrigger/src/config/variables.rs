@@ -2,19 +2,24 @@
 
 use std::time::Duration;
 
+use workbench::{Fault, Scope};
+
 use super::daemon::DaemonLayer;
-use super::layer::{Layer, patterns};
+use super::layer::Layer;
+use super::privacy::PrivacyLayer;
 use super::setting::{Origin, Setting};
 use super::{invalid, parse};
 use crate::failure::Failure;
+
+/// Stands for what is not Unicode in a variable.
+const NO_UNICODE: char = char::REPLACEMENT_CHARACTER;
 
 pub(super) fn layer(variable: &dyn Fn(&str) -> Option<String>) -> Result<Layer, Failure> {
     let variables = Variables(variable);
     let own = |text: &str| Ok(text.to_owned());
     let milliseconds = |text: &str| parse::number(text).map(Duration::from_millis);
-    let ignore = variables.read("OUTRIGGER_IGNORE", |text| Ok(parse::list(text)))?;
     Ok(Layer {
-        agents: variables.read("OUTRIGGER_AGENTS", |text| parse::agents(&parse::list(text)))?,
+        privacy: privacy(&variables)?,
         port: variables.read("OUTRIGGER_PORT", parse::number)?,
         name: variables.read("OUTRIGGER_NAME", own)?,
         log: variables.read("OUTRIGGER_LOG", parse::level)?,
@@ -22,9 +27,30 @@ pub(super) fn layer(variable: &dyn Fn(&str) -> Option<String>) -> Result<Layer, 
         debounce: variables.read("OUTRIGGER_DEBOUNCE_MS", milliseconds)?,
         open: variables.read("OUTRIGGER_OPEN", parse::yes_or_no)?,
         quiet: variables.read("OUTRIGGER_QUIET", parse::yes_or_no)?,
-        ignore: ignore.map_or_else(Vec::new, |list| patterns(list.value, &list.origin)),
         daemon: DaemonLayer::from_variables(variable),
+        warnings: Vec::new(),
     })
+}
+
+fn privacy(variables: &Variables<'_>) -> Result<PrivacyLayer, Failure> {
+    let list = |text: &str| Ok(parse::list(text));
+    let mut layer = PrivacyLayer::default();
+    if let Some(names) = variables.read("OUTRIGGER_AGENTS", list)? {
+        let named: Vec<_> = names.value.iter().map(|it| (it.as_str(), None)).collect();
+        layer.set_agents(&named, &names.origin, &Scope::Everywhere);
+    }
+    if let Some(patterns) = variables.read("OUTRIGGER_IGNORE", list)? {
+        if patterns.value.iter().any(|it| it.contains(NO_UNICODE)) {
+            layer.faults.push(Fault {
+                source: patterns.origin.source(),
+                position: None,
+                message: "the patterns are not UTF-8 text".into(),
+                scope: Scope::Everywhere,
+            });
+        }
+        layer.set_patterns(&patterns.value, &patterns.origin);
+    }
+    Ok(layer)
 }
 
 struct Variables<'a>(&'a dyn Fn(&str) -> Option<String>);

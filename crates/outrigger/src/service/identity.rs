@@ -48,11 +48,10 @@ pub(super) fn record(
     })
 }
 
-/// The tokens that are accepted: those of `agents`, and the one of agents without a name, which
-/// `outrigger bridge` presents.
-pub(super) fn accepted_tokens(record: &Record, agents: &[Agent]) -> Vec<(Agent, Token)> {
-    let accepted = |agent: &Agent| *agent == Agent::Unnamed || agents.contains(agent);
-    let holders = HOLDERS.into_iter().filter(accepted);
+/// The token of each agent, and the one of agents without a name, which `outrigger bridge`
+/// presents.
+pub(super) fn tokens(record: &Record) -> Vec<(Agent, Token)> {
+    let holders = HOLDERS.into_iter();
     holders
         .filter_map(|agent| Some((agent, token(record, agent)?.clone())))
         .collect()

@@ -55,7 +55,8 @@ impl ServiceOptions {
 pub(crate) fn load_config(roots: &[PathBuf], start: Layer) -> Result<Config, Failure> {
     Config::load(Sources {
         start,
-        variable: &|name| std::env::var(name).ok(),
+        // What is not Unicode is not lost: it may say what to hide.
+        variable: &|name| Some(std::env::var_os(name)?.to_string_lossy().into_owned()),
         user_file: folders::config_file().as_deref(),
         roots,
     })

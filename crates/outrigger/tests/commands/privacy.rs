@@ -161,6 +161,137 @@ fn patterns_that_change_are_obeyed_at_once() {
     agent.hear_until_active(&path);
 }
 
+/// A mistake: the file, its text with it and without it, and how the fault begins.
+type Mistake = (&'static str, &'static str, &'static str, &'static str);
+
+const MISTAKES: [Mistake; 6] = [
+    (
+        "project/.outrigger.toml",
+        "ignore = '*.sql'\n",
+        "ignore = ['*.sql']\n",
+        "project/.outrigger.toml:1:10: `ignore` has to be a list of strings",
+    ),
+    (
+        "project/.outrigger.toml",
+        "# patterns\nignore = ['*.sql', 'a[z-a]']\n",
+        "",
+        "project/.outrigger.toml:2:20: the pattern \"a[z-a]\" cannot be used",
+    ),
+    (
+        "project/.outrigger.toml",
+        "ignore = [\n",
+        "agents = ['qwen', 'gemini']\n",
+        "project/.outrigger.toml:1:",
+    ),
+    (
+        "project/.outriggerignore",
+        "*.sql\na[z-a]\n",
+        "*.sql\n",
+        "project/.outriggerignore:2:1: the pattern \"a[z-a]\" cannot be used",
+    ),
+    (
+        "home/.config/outrigger/config.toml",
+        "port = 0\nignore = 3\n",
+        "",
+        "config.toml:2:10: `ignore` has to be a list of strings",
+    ),
+    (
+        "home/.config/outrigger/config.toml",
+        "ignor = ['*.sql']\n",
+        "ignore = ['*.sql']\n",
+        "config.toml:1:1: there is no setting `ignor`; did you mean `ignore`?",
+    ),
+];
+
+fn has_no_file(context: &serde_json::Value) -> bool {
+    context["params"]["workspaceState"]["openFiles"] == json!([])
+}
+
+#[test]
+fn a_fault_closes_the_folder_until_it_is_mended() {
+    for (file, broken, mended, fault) in MISTAKES {
+        let machine = Machine::with_workspace(crate::PROGRAM, "project");
+        let file = machine.workspace().parent().unwrap().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, broken).unwrap();
+        let served = machine.start_companion(&[]);
+        let mut agent = PlayedAgent::qwen(&machine, &served);
+        assert!(has_no_file(&agent.hear()), "{fault}");
+
+        let path = machine.write("a.rs", "");
+        let done = machine.run_with(&["focus", &path, "--selection-from", "-"], b"hunter2");
+        assert!(done.stderr.contains("until a fault"), "{done:?}");
+        // Somebody who comes now gets what is in force now.
+        let told = PlayedAgent::gemini(&machine, &served).hear();
+        assert!(has_no_file(&told), "{fault}: {told}");
+
+        let status = machine.status();
+        assert_eq!(status["files"], json!([]), "{fault}");
+        assert_eq!(status["heldBack"]["closed"], 1, "{fault}");
+        let [named] = &status["faults"].as_array().unwrap()[..] else {
+            panic!("{fault}: {status}");
+        };
+        assert_eq!(named["source"], file.to_str().unwrap());
+        let place = format!("{}:{}:", named["line"], named["column"]);
+        let is_own = file.starts_with(machine.home());
+        assert_eq!(named.get("folder").is_none(), is_own, "{named}");
+        let shown = machine.run(&["status"]).good();
+        for place in [fault, &place] {
+            assert!(shown.contains(place), "{place}: {shown}");
+        }
+        let config = machine.run(&["config"]).good();
+        assert!(config.contains("fault: nothing"), "{config}");
+        assert!(config.contains(fault), "{config}");
+        until("the terminal says so", || {
+            (served.printed().matches(fault).count() == 1).then_some(())
+        });
+
+        std::fs::write(&file, mended).unwrap();
+        let told = agent.hear_until_active(&path);
+        assert!(told.contains("hunter2"), "{fault}: {told}");
+        assert_eq!(machine.status()["faults"], json!([]), "{fault}");
+        let line = format!("{} is mended", file.display());
+        until("the terminal says so", || {
+            (served.printed().matches(&line).count() == 1).then_some(())
+        });
+
+        // And it closes again while the companion runs.
+        std::fs::write(&file, broken).unwrap();
+        let told = agent.hear();
+        assert!(has_no_file(&told), "{fault}: {told}");
+        until("the terminal says so again", || {
+            (served.printed().matches(fault).count() == 2).then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_fault_of_one_folder_says_nothing_about_another() {
+    let machine = machine();
+    let other = machine.temporary().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join(".outrigger.toml"), "agents = 'qwen'\n").unwrap();
+    let hidden = other.join("hidden.rs");
+    std::fs::write(&hidden, "").unwrap();
+    let shown = machine.write("shown.rs", "");
+    let workspace = machine.workspace();
+    let folders = [workspace.to_str().unwrap(), other.to_str().unwrap()];
+    let served = machine.start_companion(&folders);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    for path in [hidden.to_str().unwrap(), &shown] {
+        machine.run(&["focus", path]).good();
+    }
+    let told = agent.hear_until_active(&shown);
+    assert!(!told.contains("hidden.rs"), "{told}");
+    assert_eq!(machine.status()["heldBack"]["closed"], 1);
+
+    std::fs::write(other.join(".outrigger.toml"), "").unwrap();
+    until("the folder is open", || {
+        let files = machine.status()["files"].clone();
+        (files.as_array().unwrap().len() == 2).then_some(())
+    });
+}
+
 #[test]
 fn a_file_that_is_deleted_is_forgotten() {
     let machine = machine();

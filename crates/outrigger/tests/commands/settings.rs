@@ -1,6 +1,7 @@
 //! The configuration in force, and who may set what.
 
-use testkit::{Machine, PlayedAgent, finish};
+use serde_json::json;
+use testkit::{Machine, PlayedAgent, finish, until};
 
 use crate::{PROGRAM, machine};
 
@@ -30,21 +31,23 @@ fn every_value_says_where_it_comes_from() {
     let workspace = machine.workspace();
     let shown = shown.replace(workspace.parent().unwrap().to_str().unwrap(), "[world]");
     insta::assert_snapshot!(shown, @r#"
-    agents = ["qwen"]            [world]/project/.outrigger.toml
-    port = 4711                  [world]/home/.config/outrigger/config.toml
+    agents = ["qwen"]            [world]/project/.outrigger.toml:1:10
+    port = 4711                  [world]/home/.config/outrigger/config.toml:1:8
     name = "Flag"                flag --name
     log = "trace"                variable OUTRIGGER_LOG
     max-body = 67108864          default
     debounce-ms = 50             default
     open = true                  default
     quiet = false                default
-    ignore = "*.a"               [world]/home/.config/outrigger/config.toml
-    ignore = "*.c"               variable OUTRIGGER_IGNORE
-    ignore = "*.b"               [world]/project/.outrigger.toml
-    warning: [world]/project/.outrigger.toml: command is not used: a workspace may only narrow what is shared (agents, ignore)
-    warning: [world]/project/.outrigger.toml: port is not used: a workspace may only narrow what is shared (agents, ignore)
+    state-dir = "[world]/home/.local/state" default
+    daemon.enabled = false       default
     daemon.url = "http://127.0.0.1:4170" default
-    daemon.token = none          default
+    daemon.token = "none"        default
+    ignore = "*.a"               [world]/home/.config/outrigger/config.toml:4:11
+    ignore = "*.c"               variable OUTRIGGER_IGNORE
+    ignore = "*.b"               [world]/project/.outrigger.toml:2:11
+    warning: [world]/project/.outrigger.toml:3:1: `port` is not used: a workspace may only narrow what is shared (agents, ignore)
+    warning: [world]/project/.outrigger.toml:4:1: there is no setting `command`
     "#);
 }
 
@@ -78,6 +81,137 @@ fn an_agent_that_is_switched_off_is_not_let_in() {
     drop(all);
     let _only = machine.start_companion(&["--agents", "qwen"]);
     assert_eq!(agent.knock(), 401);
+}
+
+#[test]
+fn who_may_connect_follows_the_file() {
+    let machine = machine();
+    configured(&machine, "agents = 'qwen'\n");
+    let served = machine.start_companion(&[]);
+    let port = served.port();
+    assert_eq!(machine.discovery_files(port).len(), 0, "nobody is let in");
+    let status = machine.status();
+    assert_eq!(status["faults"][0]["line"], 1, "{status}");
+    assert!(status["faults"][0].get("folder").is_none(), "{status}");
+
+    configured(&machine, "agents = ['gemini', 'qwen']\n");
+    let is_there = |name: &str| {
+        let files = machine.discovery_files(port);
+        files
+            .iter()
+            .any(|file| file.to_string_lossy().contains(name))
+    };
+    until("agents find it", || {
+        (is_there("gemini-ide-server") && is_there(".lock")).then_some(())
+    });
+    let path = machine.write("a.rs", "");
+    machine.run(&["focus", &path]).good();
+    let mut gemini = PlayedAgent::gemini(&machine, &served);
+    gemini.hear_until_active(&path);
+    let mut qwen = PlayedAgent::qwen(&machine, &served);
+    qwen.hear_until_active(&path);
+
+    configured(&machine, "agents = ['qwen']\n");
+    // Its stream ends, and it does not come in again.
+    gemini.hear_out();
+    assert_eq!(gemini.knock(), 401);
+    until("nobody finds it", || {
+        (!is_there("gemini-ide-server")).then_some(())
+    });
+    assert_eq!(qwen.knock(), 200);
+    let sessions = machine.sessions();
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+}
+
+#[test]
+fn names_that_nobody_knows_let_nobody_in() {
+    let machine = machine();
+    let mut command = machine.command(&["serve", "--json"]);
+    command.env("OUTRIGGER_AGENTS", "claude");
+    let served = testkit::Companion::start(command);
+    assert_eq!(machine.discovery_files(served.port()).len(), 0);
+    let shown = machine.run(&["status"]).good();
+    let fault = "nothing is shared with agents until this is mended: variable OUTRIGGER_AGENTS: there is no agent \"claude\"";
+    assert!(shown.contains(fault), "{shown}");
+}
+
+#[test]
+fn a_configuration_that_was_named_has_to_exist() {
+    let machine = machine();
+    let file = machine.home().join("mine.toml");
+    let mut command = machine.command(&["serve", "--json"]);
+    command.env("OUTRIGGER_CONFIG", &file);
+    let _served = testkit::Companion::start(command);
+    let fault = &machine.status()["faults"][0];
+    assert_eq!(fault["source"], file.to_str().unwrap(), "{fault}");
+    std::fs::write(&file, "").unwrap();
+    until("it is mended", || {
+        (machine.status()["faults"] == json!([])).then_some(())
+    });
+}
+
+#[test]
+fn what_is_no_unicode_in_a_variable_hides_nothing_by_mistake() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let machine = machine();
+    let mut command = machine.command(&["serve", "--json"]);
+    command.env("OUTRIGGER_IGNORE", std::ffi::OsStr::from_bytes(b"\xff.sql"));
+    let _served = testkit::Companion::start(command);
+    let fault = &machine.status()["faults"][0];
+    assert_eq!(fault["source"], "variable OUTRIGGER_IGNORE", "{fault}");
+}
+
+#[test]
+fn the_configuration_explains_itself_to_programs() {
+    let machine = Machine::with_workspace(PROGRAM, "project");
+    configured(
+        &machine,
+        "debounce-ms = 20\nprot = 1\nignore = ['*.a', '*.b']\n[daemon]\nenabled = true\ntoken = 'abcdef'\n",
+    );
+    machine.write(".outriggerignore", "# notes\n\n*.md\n");
+    machine.write(".outrigger.toml", "ignore = 'x'\n");
+    let shown = machine.run(&["config", "--json", "--no-open"]).good();
+    assert!(!shown.contains("abcdef"), "{shown}");
+    let workspace = machine.workspace();
+    let shown = shown.replace(workspace.parent().unwrap().to_str().unwrap(), "[world]");
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let file = "[world]/home/.config/outrigger/config.toml";
+    let values = &shown["values"];
+    for (name, value, origin) in [
+        ("agents", json!(["qwen", "gemini"]), "default"),
+        ("port", json!(null), "default"),
+        ("debounce-ms", json!(20), &format!("{file}:1:15")),
+        ("max-body", json!(67_108_864), "default"),
+        ("open", json!(false), "flag --no-open"),
+        ("daemon.enabled", json!(true), &format!("{file}:5:11")),
+        ("daemon.url", json!("http://127.0.0.1:4170"), "default"),
+        ("daemon.token", json!("set"), &format!("{file}:6:9")),
+    ] {
+        let expected = json!({ "value": value, "origin": origin });
+        assert_eq!(values[name], expected, "{name}");
+    }
+    assert_eq!(
+        shown["ignore"],
+        json!([
+            { "source": file, "folder": null, "patterns": ["*.a", "*.b"] },
+            {
+                "source": "[world]/project/.outriggerignore",
+                "folder": "[world]/project",
+                "patterns": ["*.md"],
+            },
+        ])
+    );
+    let fault = json!({
+        "source": "[world]/project/.outrigger.toml",
+        "line": 1,
+        "column": 10,
+        "message": "`ignore` has to be a list of strings",
+        "folder": "[world]/project",
+    });
+    assert_eq!(shown["faults"], json!([fault]));
+    let warning = format!("{file}:2:1: there is no setting `prot`; did you mean `port`?");
+    assert_eq!(shown["warnings"], json!([warning]));
 }
 
 #[test]

@@ -179,6 +179,31 @@ fn only_the_agents_of_the_editors_settings_are_let_in() {
 }
 
 #[test]
+fn an_editor_that_names_only_unknown_agents_lets_nobody_in_and_is_told() {
+    let machine = machine();
+    let mut editor = start(&machine, &[]);
+    editor.request(
+        "initialize",
+        json!({
+            "processId": std::process::id(),
+            "workspaceFolders": [{ "uri": uri(&machine.workspace()), "name": "w" }],
+            "capabilities": { "experimental": { "outrigger": true } },
+            "initializationOptions": { "agents": ["claude"] },
+        }),
+    );
+    editor.notify("initialized", json!({}));
+    let ready = editor.hear("outrigger/ready");
+    let port = ready["params"]["port"].as_u64().unwrap();
+    assert_eq!(machine.discovery_files(port.try_into().unwrap()).len(), 0);
+    let told = editor.hear("window/showMessage");
+    assert_eq!(
+        told["params"]["message"],
+        "nothing is shared with agents until this is mended: settings of the editor: there is no \
+         agent \"claude\"; known are \"qwen\" and \"gemini\""
+    );
+}
+
+#[test]
 fn two_editors_in_one_folder_do_not_fight() {
     let machine = machine();
     let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::set(&machine, &[]));

@@ -1,6 +1,7 @@
 //! The page in a real browser, with real agents.
 
 mod access;
+mod faults;
 mod hostile;
 mod lives;
 mod reviews;

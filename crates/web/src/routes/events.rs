@@ -120,6 +120,7 @@ impl PageStream {
             Change::Agents(agents) => {
                 frame(instance, number, "sessions", &to_wire::sessions(agents))
             }
+            Change::Faults(faults) => frame(instance, number, "faults", &to_wire::faults(faults)),
             Change::Shared(shared) => frame(instance, number, "context", &to_wire::context(shared)),
             Change::Logged(entry) => frame(instance, number, "log", &to_wire::log_entry(entry)),
             Change::Conversation(change) => {

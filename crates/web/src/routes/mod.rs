@@ -33,8 +33,8 @@ pub struct Api {
     pub port: u16,
     /// The editor's name as agents show it.
     pub editor: String,
-    /// The agents that may connect.
-    pub agents: Vec<Agent>,
+    /// The agents that may connect at this moment.
+    pub agents: watch::Receiver<Vec<Agent>>,
     /// The keys of commands and pages.
     pub keys: Keys,
     /// The tickets by which pages get their key.

@@ -7,7 +7,7 @@ use axum::Router;
 use companion::{Ending, Limits, Token};
 use front::{ServiceCommand, ServiceCommands};
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use web::{Api, Keys, Links, Owner};
 use workbench::Agent;
 
@@ -52,7 +52,7 @@ impl CompanionWithPage {
             wrap(web::router(Api {
                 port: parts.port,
                 editor: "Outrigger".into(),
-                agents: vec![Agent::Qwen, Agent::Gemini],
+                agents: watch::channel(vec![Agent::Qwen, Agent::Gemini]).1,
                 keys: known,
                 links: Links::new(parts.port),
                 front: parts.front,

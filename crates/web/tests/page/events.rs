@@ -93,6 +93,44 @@ async fn read_all(companion: &CompanionWithPage, stream: &mut ApiStream) -> Stri
 }
 
 #[tokio::test]
+async fn what_closes_a_folder_is_in_the_status_and_an_event() {
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let snapshot = stream.next_of("snapshot").await.data;
+    assert_eq!(snapshot["status"]["faults"], json!([]));
+    let path = companion.file("a.txt", "");
+    companion.focus(&path, (1, 1), Some("selected")).await;
+    let shown = stream.next_of("context").await.data;
+    assert_eq!(shown["files"][0]["path"], path);
+
+    companion.set_fault(Some("no list")).await;
+    let root = companion.root();
+    let fault = json!({
+        "source": root.join(".outrigger.toml"),
+        "line": 1,
+        "column": 10,
+        "message": "no list",
+        "folder": root,
+    });
+    assert_eq!(stream.next_of("faults").await.data, json!([fault]));
+    let closed = stream.next_of("context").await.data;
+    assert_eq!(closed["files"], json!([]));
+    assert_eq!(closed["heldBack"][0]["path"], path);
+    let reason = "nothing of its folder is shared until a fault in the settings is mended";
+    assert_eq!(closed["heldBack"][0]["reason"], reason);
+    let status = companion.page().get("/api/status").await.json();
+    assert_eq!(status["faults"], json!([fault]));
+    assert_eq!(status["heldBack"]["closed"], 1);
+
+    companion.set_fault(None).await;
+    assert_eq!(stream.next_of("faults").await.data, json!([]));
+    assert_eq!(
+        stream.next_of("context").await.data["files"][0]["path"],
+        path
+    );
+}
+
+#[tokio::test]
 async fn a_page_that_knows_nothing_gets_a_snapshot() {
     let (companion, _agent) = with_a_proposal().await;
     let mut stream = companion.page().listen().await;

@@ -5,18 +5,37 @@ fn roots() -> Vec<PathBuf> {
 }
 
 fn privacy(ignore_file: &str, patterns: &[&str]) -> Privacy {
-    let ignore_files = [(roots()[0].clone(), ignore_file.to_owned())];
-    let patterns: Vec<_> = patterns.iter().copied().map(str::to_owned).collect();
-    Privacy::new(&roots(), &ignore_files, &[patterns]).unwrap()
+    let ignore_file = PatternList::from_ignore_file(&roots()[0], ignore_file);
+    sound(Privacy::new(
+        &roots(),
+        &[ignore_file, configured(patterns)],
+        &[],
+    ))
 }
 
-/// One letter for how a file is judged: shown, secret, ignored or outside.
+/// Patterns of the person's configuration.
+fn configured(patterns: &[&str]) -> PatternList {
+    PatternList {
+        source: "config".into(),
+        scope: Scope::Everywhere,
+        patterns: patterns.iter().copied().map(Pattern::from).collect(),
+    }
+}
+
+/// Rules without a fault.
+fn sound(privacy: Privacy) -> Privacy {
+    assert_eq!(privacy.faults(), []);
+    privacy
+}
+
+/// One letter for how a file is judged: shown, secret, ignored, outside or closed.
 fn letter(visibility: Visibility) -> char {
     match visibility {
         Visibility::Shown => '+',
         Visibility::HeldBack(Reason::Secret) => 's',
         Visibility::HeldBack(Reason::Ignored) => 'i',
         Visibility::HeldBack(Reason::Outside) => 'o',
+        Visibility::HeldBack(Reason::Closed) => 'c',
     }
 }
 
@@ -100,7 +119,7 @@ fn secrets_are_known_by_their_names() {
 #[test]
 fn a_secret_stays_one_wherever_the_roots_are() {
     let roots = [PathBuf::from("/home/u/.ssh"), PathBuf::from("/")];
-    let privacy = Privacy::new(&roots, &[], &[]).unwrap();
+    let privacy = sound(Privacy::new(&roots, &[], &[]));
     for (path, expected) in [
         ("/home/u/.ssh/config", 's'),
         ("/etc/shadow", 's'),
@@ -202,7 +221,7 @@ fn outside_is_decided_by_components() {
     );
     let relative = Place::direct("src/main.rs");
     assert_eq!(letter(privacy("", &[]).judge(&relative)), 'o');
-    let nowhere = Privacy::new(&[], &[], &[]).unwrap();
+    let nowhere = sound(Privacy::new(&[], &[], &[]));
     assert_eq!(letter(nowhere.judge(&Place::direct("/a"))), 'o');
 }
 
@@ -231,16 +250,82 @@ fn both_names_of_a_file_have_to_pass() {
 }
 
 #[test]
-fn a_bad_pattern_is_named_with_its_place() {
+fn a_bad_pattern_closes_its_scope_and_is_named_with_its_place() {
     let of_file = |text: &str| {
-        Privacy::new(&roots(), &[(roots()[0].clone(), text.to_owned())], &[])
-            .unwrap_err()
-            .to_string()
+        let list = PatternList::from_ignore_file(&roots()[0], text);
+        let privacy = Privacy::new(&roots(), &[list], &[]);
+        check(&privacy, "c a.rs\ns .env\no ../a.rs\nc deep/down/a.rs");
+        // The other root has nothing to do with it.
+        assert_eq!(letter(privacy.judge(&Place::direct("/srv/site/a"))), '+');
+        fault_of(&privacy)
     };
-    insta::assert_snapshot!(of_file("*.log\n[z-a]\n"), @r#"cannot use the pattern "[z-a]" (line 2 of /home/u/work/.outriggerignore): invalid range; 'z' > 'a'; correct it or remove it"#);
-    insta::assert_snapshot!(of_file(&"a\n".repeat(5000)), @r#"cannot use the pattern "a" (line 4097 of /home/u/work/.outriggerignore): there are more than 4096 lines; correct it or remove it"#);
-    let configured = Privacy::new(&roots(), &[], &[vec!["{a".to_owned()]]).unwrap_err();
-    insta::assert_snapshot!(configured, @r#"cannot use the pattern "{a" (line 1 of the configured patterns): unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?); correct it or remove it"#);
+    insta::assert_snapshot!(of_file("*.log\n[z-a]\n"), @r#"/home/u/work/.outriggerignore:2:1: the pattern "[z-a]" cannot be used: invalid range; 'z' > 'a'"#);
+    insta::assert_snapshot!(of_file(&"a\n".repeat(5000)), @"/home/u/work/.outriggerignore:4097:1: there are more than 4096 lines");
+    // UTF-16 without a mark is UTF-8 with NUL characters.
+    assert!(of_file("*\0.\0").ends_with("it contains a NUL character"));
+
+    let everywhere = Privacy::new(&roots(), &[configured(&["*.log", "{a"])], &[]);
+    check(&everywhere, "c a.rs\nc a.log\ns .env\no ../a.rs");
+    assert_eq!(letter(everywhere.judge(&Place::direct("/srv/site/a"))), 'c');
+    insta::assert_snapshot!(fault_of(&everywhere), @r#"config: the pattern "{a" cannot be used: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#);
+}
+
+fn fault_of(privacy: &Privacy) -> String {
+    let [fault] = privacy.faults() else {
+        panic!("{:?}", privacy.faults());
+    };
+    fault.to_string()
+}
+
+#[test]
+fn what_could_not_be_read_closes_its_folder_by_both_paths() {
+    let fault = Fault {
+        source: "/home/u/work/.outrigger.toml".into(),
+        position: Some(Position { line: 3, column: 7 }),
+        message: "ignore has to be a list".into(),
+        scope: Scope::Below("/home/u/other/../work".into()),
+    };
+    let privacy = Privacy::new(&roots(), &[configured(&["*.log"])], &[fault]);
+    for (path, real, expected) in [
+        ("/home/u/work/a", "/home/u/work/a", 'c'),
+        ("/home/u/work/sub/../a", "/home/u/work/a", 'c'),
+        ("/srv/site/a", "/srv/site/a", '+'),
+        // A link between an open and a closed folder.
+        ("/srv/site/a", "/home/u/work/a", 'c'),
+        ("/home/u/work/a", "/srv/site/a", 'c'),
+        // The reasons that would stay are told first.
+        ("/home/u/work/.env", "/home/u/work/.env", 's'),
+        ("/home/u/work/a.log", "/home/u/work/a.log", 'i'),
+        ("/home/u/work/a", "/etc/hosts", 'o'),
+        ("/home/u/workshop/a", "/home/u/workshop/a", 'o'),
+    ] {
+        let place = Place {
+            path: path.into(),
+            real: real.into(),
+        };
+        assert_eq!(letter(privacy.judge(&place)), expected, "{path} {real}");
+    }
+    insta::assert_snapshot!(fault_of(&privacy), @"/home/u/work/.outrigger.toml:3:7: ignore has to be a list");
+}
+
+#[test]
+fn places_in_a_text() {
+    let text = "a = 1\nö = é\r\n";
+    for (offset, line, column) in [
+        (0, 1, 1),
+        (4, 1, 5),
+        (5, 1, 6),
+        (6, 2, 1),
+        (8, 2, 2),
+        (9, 2, 3),
+        (99, 3, 1),
+    ] {
+        assert_eq!(
+            Position::of(text, offset),
+            Position { line, column },
+            "{offset}"
+        );
+    }
 }
 
 #[test]
@@ -250,8 +335,8 @@ fn one_origin_takes_nothing_back_from_another() {
         vec!["!*"],
         vec!["*.log", "!dump.sql"],
     ];
-    let lists = lists.map(|list| list.into_iter().map(str::to_owned).collect());
-    let privacy = Privacy::new(&roots(), &[], &lists).unwrap();
+    let lists = lists.map(|list| configured(&list));
+    let privacy = sound(Privacy::new(&roots(), &lists, &[]));
     check(
         &privacy,
         "

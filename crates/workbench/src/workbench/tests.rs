@@ -1,4 +1,5 @@
 use super::*;
+use crate::PatternList;
 use crate::focus_order::MOST_DOCUMENTS;
 use std::sync::LazyLock;
 
@@ -7,8 +8,8 @@ mod model;
 const ROOT: &str = "/r";
 
 fn privacy(ignore_file: &str) -> Privacy {
-    let ignore_file = (PathBuf::from(ROOT), ignore_file.to_owned());
-    Privacy::new(&[ROOT.into()], &[ignore_file], &[]).unwrap()
+    let ignore_file = PatternList::from_ignore_file(Path::new(ROOT), ignore_file);
+    Privacy::new(&[ROOT.into()], &[ignore_file], &[])
 }
 
 fn workbench() -> Workbench {
@@ -235,7 +236,7 @@ fn new_rules_and_folders_judge_all_again() {
     // A new folder stays in the dark until the rules know it, too.
     bench.set_roots(vec!["/r".into(), "/s".into()]);
     assert_eq!(context_of(&bench), "/r/b.log@2");
-    bench.set_privacy(Privacy::new(bench.roots(), &[], &[]).unwrap());
+    bench.set_privacy(Privacy::new(bench.roots(), &[], &[]));
     assert_eq!(context_of(&bench), "/s/c@3, /r/b.log@2, /r/a@1");
     // A folder that is gone does not.
     bench.set_roots(vec!["/s".into()]);
@@ -341,7 +342,7 @@ fn what_is_held_back_is_named_and_each_change_is_counted() {
         let now = bench.held_back_changes();
         std::mem::replace(&mut before, now) != now
     };
-    let steps: [(Step, bool, &str); 7] = [
+    let steps: [(Step, bool, &str); 11] = [
         (|bench| bench.focus(look("/r/a", 1, ""), 1), false, ""),
         (
             |bench| bench.open(Place::direct("/r/.env"), 2),
@@ -365,6 +366,14 @@ fn what_is_held_back_is_named_and_each_change_is_counted() {
         ),
         (|bench| bench.close(Path::new("/r/.env")), true, ""),
         (|bench| bench.close(Path::new("/r/a")), false, ""),
+        (|bench| bench.close(Path::new("/r/b.log")), false, ""),
+        (|bench| bench.set_privacy(privacy("[z-a]")), false, ""),
+        (
+            |bench| bench.focus(look("/r/a", 1, "x"), 5),
+            true,
+            "/r/a Closed",
+        ),
+        (|bench| bench.set_privacy(privacy("")), true, ""),
     ];
     for (at, (step, expected, held)) in steps.into_iter().enumerate() {
         step(&mut bench);

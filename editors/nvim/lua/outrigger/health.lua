@@ -44,6 +44,11 @@ local function check_workspace()
   end
 end
 
+--- Where a mistake is, as compilers say it.
+local function place(fault)
+  return fault.line and ("%s:%d:%d"):format(fault.source, fault.line, fault.column) or fault.source
+end
+
 local function check_companion()
   local facts, now = companion.facts(), status.get()
   if not now then
@@ -55,6 +60,11 @@ local function check_companion()
   info(now.summary)
   if #now.agents == 0 then
     info("no agent is connected; start one in " .. facts.folders[1])
+  end
+  for _, fault in ipairs(now.faults or {}) do
+    error("agents see nothing of " .. (fault.folder or "any folder") .. ": " .. place(fault) .. ": " .. fault.message, {
+      "correct it; the companion reads it again at once",
+    })
   end
   if now.paused then
     warn("paused: agents see nothing open", { "show it again: :Outrigger resume" })

@@ -59,7 +59,7 @@ function M.reject(id)
   require("outrigger.proposals").reject(id)
 end
 
---- The last status: `agents`, `pending`, `heldBack`, `paused`, and in words `summary` and `short`; nil
+--- The last status: `agents`, `pending`, `heldBack`, `paused`, `faults`, and in words `summary` and `short`; nil
 --- while nothing runs.
 function M.status()
   return require("outrigger.status").get()

@@ -40,9 +40,19 @@ export def Report(): list<string>
     Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
     Line(!empty(agents), summary, 'start an agent in the workspace'),
     Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
+  ] + Faults(status.Get()->get('faults', [])) + [
     '',
     'The newest lines of the log:',
   ] + log.Tail(20)
+enddef
+
+# What closes folders to agents, and where the mistakes are.
+export def Faults(faults: list<dict<any>>): list<string>
+  return faults->mapnew((_, fault) => {
+    const place = fault.source .. (fault->has_key('line') ? $':{fault.line}:{fault.column}' : '')
+    const folder = fault->get('folder', 'any folder')
+    return Line(false, $'agents see nothing of {folder}', $'{place}: {fault.message}')
+  })
 enddef
 
 def Line(good: bool, what: string, advice: string): string

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use workbench::{Context, Cursor, Focus, Place, Workbench};
+use workbench::{Context, Cursor, Focus, Place, Privacy, Workbench};
 
 use super::sessions::SessionState;
 use super::{Event, LogEvent, Published, SentContext, SessionRef, State, now};
@@ -21,6 +21,16 @@ impl State {
     pub fn workbench_mut(&mut self) -> &mut Workbench {
         self.stale = true;
         &mut self.workbench
+    }
+
+    /// Other rules decide from now on what is shared.
+    pub fn set_privacy(&mut self, privacy: Privacy) {
+        let is_news = self.workbench.faults() != privacy.faults();
+        self.workbench_mut().set_privacy(privacy);
+        if is_news {
+            // A closed folder is news even while nothing of it is open.
+            self.emit(Event::FaultsChanged);
+        }
     }
 
     /// The person has this document open, but is not in it.

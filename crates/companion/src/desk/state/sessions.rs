@@ -170,6 +170,20 @@ impl State {
         true
     }
 
+    /// Ends the sessions of agents that may no longer connect: their open streams would go on
+    /// receiving contexts.
+    pub fn end_sessions_except(&mut self, admitted: &[Agent]) {
+        let refused = |agent: Agent| agent != Agent::Unnamed && !admitted.contains(&agent);
+        let sessions = self.sessions.iter();
+        let ended: Vec<_> = sessions
+            .filter(|(_, session)| refused(session.agent))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in ended {
+            self.close_session(&id);
+        }
+    }
+
     /// Nobody waits for these any more; whoever shows one is told to close it.
     fn orphan_proposals(&mut self, id: &SessionId) {
         for proposal in self.proposals.withdraw_all(id) {

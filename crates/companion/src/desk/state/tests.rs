@@ -28,7 +28,7 @@ impl Scene {
 
     fn resumed(saved: Saved, journal: Journal, limits: Limits) -> Scene {
         let roots = vec![PathBuf::from("/")];
-        let privacy = Privacy::new(&roots, &[], &[]).unwrap();
+        let privacy = Privacy::new(&roots, &[], &[]);
         let (sender, events) = broadcast::channel(100);
         let workbench = Workbench::new(roots, privacy);
         let setup = Setup {

@@ -171,6 +171,33 @@ fn suspended(which: usize) {
     assert_eq!(companion(&house), mine);
 }
 
+/// A mistake in the workspace's settings is told, is in the health report and in the status, and is
+/// gone when it is mended.
+fn a_fault(house: &Household, neovim: &mut Neovim) {
+    let faults = "len(luaeval('require\"outrigger\".status().faults'))";
+    house.write(".outrigger.toml", "ignore = '*.sql'\n");
+    neovim.wait_until("the message", |it| {
+        it.terminal.screen().contains("is shared with agents until")
+    });
+    // A long message may wait for a key.
+    neovim.keys("\r");
+    neovim.wait_for(faults, "1");
+    neovim.command("checkhealth outrigger");
+    let report = neovim.text();
+    let place = house.path(".outrigger.toml");
+    let place = format!(
+        "{}:1:10: `ignore` has to be a list of strings",
+        place.display()
+    );
+    assert!(
+        report.contains("ERROR") && report.contains(&place),
+        "{report}"
+    );
+    house.write(".outrigger.toml", "");
+    neovim.wait_for(faults, "0");
+    neovim.keys("\r");
+}
+
 fn says_what_is_wrong(which: usize) {
     let Some(house) = household(which) else {
         return;
@@ -192,6 +219,7 @@ fn says_what_is_wrong(which: usize) {
     for wrong in ["ERROR", "WARN"] {
         assert!(!report.contains(wrong), "{report}");
     }
+    a_fault(&house, &mut neovim);
     if which == NEW {
         neovim.command("checkhealth vim.deprecated");
         let report = neovim.text();

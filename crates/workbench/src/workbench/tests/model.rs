@@ -1,6 +1,7 @@
 //! The workbench against a model that is too simple to be wrong.
 
 use super::*;
+use crate::Scope;
 use proptest::prelude::*;
 
 /// What a front end can report, over few enough paths that they meet.
@@ -135,5 +136,64 @@ proptest! {
             prop_assert!(times.is_sorted_by(|a, b| a >= b));
             prop_assert!(active.is_none() || times.len() < 2 || times[0] > times[1]);
         }
+    }
+
+    #[test]
+    fn nothing_below_a_closed_folder_is_ever_in_a_context(
+        events in prop::collection::vec((event(), prop::option::weighted(0.2, 0..CLOSED.len())), 0..40),
+    ) {
+        let mut bench = workbench();
+        let mut closed = None;
+        for (at, (event, closing)) in events.into_iter().enumerate() {
+            if let Some((scope, privacy)) = closing.map(|it| &CLOSED[it]) {
+                bench.set_privacy(privacy.clone());
+                closed.clone_from(scope);
+            }
+            apply(&mut bench, &event, at as u64);
+            let context = bench.context(|_| true);
+            let is_closed = |path: &Path| match &closed {
+                None => false,
+                Some(Scope::Everywhere) => true,
+                Some(Scope::Below(root)) => path.starts_with(root),
+            };
+            prop_assert!(context.files.iter().all(|file| !is_closed(&file.path)), "{context:?} {closed:?}");
+            // What is in front and closed is no reason to call an older file active.
+            let newest = bench.documents().next().filter(|newest| is_closed(newest.path()));
+            prop_assert!(newest.is_none() || context.files.iter().all(|file| file.active.is_none()));
+            // Every document that is only closed is counted as such.
+            let count = bench.held_back_files().filter(|(_, reason)| *reason == Reason::Closed).count();
+            prop_assert_eq!(bench.held_back().closed, count);
+        }
+    }
+}
+
+/// What can be closed, with the rules that close it. Made once, because it takes a while.
+static CLOSED: LazyLock<[(Option<Scope>, Privacy); 5]> = LazyLock::new(|| {
+    let scopes = [
+        None,
+        Some(Scope::Everywhere),
+        Some(Scope::Below("/r".into())),
+        Some(Scope::Below("/r/d".into())),
+        Some(Scope::Below("/r/e".into())),
+    ];
+    scopes.map(|scope| {
+        let fault = scope.clone().map(|scope| Fault {
+            source: "f".into(),
+            position: None,
+            message: "m".into(),
+            scope,
+        });
+        let privacy = Privacy::new(&[ROOT.into()], &[], fault.as_slice());
+        (scope, privacy)
+    })
+});
+
+fn apply(bench: &mut Workbench, event: &Event, now: u64) {
+    match *event {
+        Event::Open(path) => bench.open(Place::direct(path), now),
+        Event::Focus(path, line, selection) => bench.focus(look(path, line, selection), now),
+        Event::Close(path) => bench.close(Path::new(path)),
+        Event::Rename(from, to) => bench.rename(Path::new(from), Place::direct(to)),
+        Event::Delete(path) => bench.delete(Path::new(path)),
     }
 }
