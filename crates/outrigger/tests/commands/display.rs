@@ -77,8 +77,10 @@ fn what_does_not_fit_goes_to_the_pager() {
         assert_eq!(paged, None, "{args:?} {more:?}");
     }
     // A pager that does not exist costs nobody the text.
-    let (terminal, _) = typed(&machine, &["show", "1"], &[("PAGER", "no-such-pager")]);
-    terminal.wait_until("the text", |screen| screen.contains("+␛[2Jline"));
+    for pager in ["no-such-pager", "no-such-pager --with a flag"] {
+        let (terminal, _) = typed(&machine, &["show", "1"], &[("PAGER", pager)]);
+        terminal.wait_until("the text", |screen| screen.contains("+␛[2Jline"));
+    }
 }
 
 #[test]
