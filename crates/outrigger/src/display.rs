@@ -135,8 +135,16 @@ fn paged(pager: &str, text: &str) -> bool {
     // Ctrl-C in the pager is the pager's. A program that it ended would leave the terminal to two
     // readers.
     let _ignored = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(pager).stdin(Stdio::piped());
+    // A single word needs no shell, and then nobody complains if there is no such program.
+    let is_word = |c: char| c.is_alphanumeric() || "-_./+".contains(c);
+    let mut command = if pager.chars().all(is_word) {
+        Command::new(pager)
+    } else {
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(pager);
+        shell
+    };
+    command.stdin(Stdio::piped());
     // As git: end if it fits one screen, pass colours on, leave the screen as it is.
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
         if std::env::var_os(name).is_none() {

@@ -3,11 +3,12 @@
 
 use std::process::ExitCode;
 
+use ::daemon::DisconnectMode;
 use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
 use ::daemon::wire::SessionId;
 
 use super::turn::{self, Followed, Turn};
-use super::{ListedSession, connect_failure, session_id};
+use super::{ListedSession, connect_failure, request_failure, session_id};
 use crate::args::{AnswerArgs, GlobalArgs};
 use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
@@ -25,13 +26,21 @@ pub(super) async fn answer(
         address: target.address.clone(),
         token: target.token.clone(),
         workspace: Some(folder.into()),
-        session: SessionChoice::Known(session),
+        session: SessionChoice::Known(session.clone()),
         ..ConnectOptions::default()
     };
     tokio::select! {
         connected = connection.connect(options) => connected.map_err(connect_failure)?,
         () = interrupts.next() => return Ok(ExitCode::from(turn::INTERRUPTED)),
     };
+    // Whoever was faster has ended the wait, and then nothing would ever come.
+    let status = target.client().session_status(&session).await;
+    let status = status.map_err(|error| request_failure(&error))?;
+    if status.pending_interactions.is_empty() {
+        let _ = connection.disconnect(DisconnectMode::Detach).await;
+        let message = "it was answered elsewhere in the meantime";
+        return Err(Failure::new(FailureKind::Refused, message));
+    }
     let turn = Turn::new(connection, Followed::Waiting, &args.turn, target);
     turn.run(events, &mut interrupts).await
 }

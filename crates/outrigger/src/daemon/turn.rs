@@ -23,7 +23,7 @@ use crate::output::{note, print};
 /// The exit code of a program that was interrupted.
 pub(super) const INTERRUPTED: u8 = 130;
 /// How long the daemon may take to confirm that we leave.
-const DETACH: Duration = Duration::from_secs(1);
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Which turn is followed.
 #[derive(Debug)]
@@ -48,14 +48,8 @@ pub(super) struct Turn {
     cancelled: bool,
 }
 
-/// What is left to do when the turn is not followed any more.
-enum Farewell {
-    /// Tell the daemon that we leave.
-    Detach(CommandResult),
-    /// Leave without a word. The daemon closes a conversation, with everything that waits in it,
-    /// when its last client says goodbye.
-    KeepOpen,
-}
+/// How a command ends, and how the daemon is told that it leaves.
+type Farewell = (DisconnectMode, CommandResult);
 
 impl Turn {
     pub(super) fn new(
@@ -89,14 +83,10 @@ impl Turn {
         events: IdeEvents,
         interrupts: &mut Interrupts,
     ) -> CommandResult {
-        match self.follow(events, interrupts).await {
-            Farewell::Detach(result) => {
-                let goodbye = self.connection.disconnect(DisconnectMode::Detach);
-                let _ = tokio::time::timeout(DETACH, goodbye).await;
-                result
-            }
-            Farewell::KeepOpen => Ok(ExitCode::from(INTERRUPTED)),
-        }
+        let (mode, result) = self.follow(events, interrupts).await;
+        let goodbye = self.connection.disconnect(mode);
+        let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        result
     }
 
     async fn follow(&mut self, mut events: IdeEvents, interrupts: &mut Interrupts) -> Farewell {
@@ -110,7 +100,7 @@ impl Turn {
             };
             let Some(event) = event else {
                 let gone = Failure::new(FailureKind::Other, "the connection is gone");
-                return Farewell::Detach(Err(gone));
+                return (DisconnectMode::Detach, Err(gone));
             };
             self.caught_up |= matches!(event, IdeEvent::CaughtUp);
             if self.caught_up || matches!(self.followed, Followed::Prompt(_)) {
@@ -123,10 +113,10 @@ impl Turn {
                     end,
                     background,
                 } if self.is_followed(prompt.as_ref(), background) => {
-                    return Farewell::Detach(self.ended(end));
+                    return (DisconnectMode::Detach, self.ended(end));
                 }
                 IdeEvent::Disconnected { reason, .. } => {
-                    return Farewell::Detach(Err(disconnect_failure(&reason)));
+                    return (DisconnectMode::Detach, Err(disconnect_failure(&reason)));
                 }
                 _ => {}
             }
@@ -142,15 +132,18 @@ impl Turn {
 
     /// Ctrl-C. While the agent asks something, it only means that the person does not answer now.
     fn interrupt(&mut self) -> Option<Farewell> {
+        let interrupted = Ok(ExitCode::from(INTERRUPTED));
         if self.cancelled {
-            return Some(Farewell::Detach(Ok(ExitCode::from(INTERRUPTED))));
+            return Some((DisconnectMode::Detach, interrupted));
         }
         let session = self.connection.session();
         if let Some(session) = session.filter(|_| !self.connection.pending().is_empty()) {
             note(format_args!(
                 "the request stays open; answer it later with `outrigger daemon answer {session}`"
             ));
-            return Some(Farewell::KeepOpen);
+            // The daemon closes a conversation, with everything that waits in it, when its last
+            // client detaches.
+            return Some((DisconnectMode::KeepRunning, interrupted));
         }
         self.cancel();
         None

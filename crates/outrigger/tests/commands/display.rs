@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use testkit::{Machine, PlayedAgent, Terminal, finish};
+use testkit::{Key, Machine, PlayedAgent, Terminal, finish};
 
 use crate::{PROGRAM, machine};
 
@@ -77,8 +77,10 @@ fn what_does_not_fit_goes_to_the_pager() {
         assert_eq!(paged, None, "{args:?} {more:?}");
     }
     // A pager that does not exist costs nobody the text.
-    let (terminal, _) = typed(&machine, &["show", "1"], &[("PAGER", "no-such-pager")]);
-    terminal.wait_until("the text", |screen| screen.contains("+␛[2Jline"));
+    for pager in ["no-such-pager", "no-such-pager --with a flag"] {
+        let (terminal, _) = typed(&machine, &["show", "1"], &[("PAGER", pager)]);
+        terminal.wait_until("the text", |screen| screen.contains("+␛[2Jline"));
+    }
 }
 
 #[test]
@@ -122,4 +124,23 @@ fn colours_are_for_terminals_or_on_demand() {
         &["show", "1", "--color=always"],
         &[("NO_COLOR", "1")]
     ));
+}
+
+#[test]
+fn ctrl_c_in_the_pager_is_the_pagers() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    agent.open_diff(&machine.write("a.txt", ""), &"line\n".repeat(LONG));
+    // A process that has ended is a zombie until its parent asks for it.
+    let pager = "trap '' INT; cat > paged; echo waits; read answer < /dev/tty; \
+                 test \"$(cut -d' ' -f3 /proc/$PPID/stat)\" != Z && echo still-there";
+    let environment = environment(&machine, &[("PAGER", pager)]);
+    let command = [PROGRAM, "show"];
+    let mut terminal = Terminal::start(&command, &machine.workspace(), &environment);
+    terminal.wait_until("the pager", |screen| screen.contains("waits"));
+    terminal.press(Key::CtrlC);
+    terminal.press(Key::Enter);
+    terminal.ended();
+    terminal.wait_until("its last words", |screen| screen.contains("still-there"));
 }
