@@ -142,7 +142,8 @@ pub(crate) struct ServeArgs {
     /// Listen on this port [default: the last one used for these folders, or any free one].
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// Print one line of JSON on stdout when ready, and do not open a browser.
+    /// Print JSON on stdout: the configuration, or one line when the companion is ready, without
+    /// opening a browser.
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not open the page in a browser.

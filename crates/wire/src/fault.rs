@@ -1,6 +1,7 @@
 //! What closes folders to agents.
 
 use serde::{Deserialize, Serialize};
+use text::show::one_line;
 use workbench::{Position, Scope};
 
 /// A mistake in what says which files may be shared. Until it is mended, nothing of `folder` is
@@ -29,7 +30,8 @@ impl From<&workbench::Fault> for Fault {
             source: fault.source.clone(),
             line: fault.position.map(|position| position.line),
             column: fault.position.map(|position| position.column),
-            message: fault.message.clone(),
+            // It can quote a hostile workspace, and editors show it as it is.
+            message: one_line(&fault.message),
             folder: match &fault.scope {
                 Scope::Everywhere => None,
                 Scope::Below(root) => Some(root.to_string_lossy().into_owned()),
@@ -48,6 +50,32 @@ impl From<Fault> for workbench::Fault {
             scope: fault
                 .folder
                 .map_or(Scope::Everywhere, |folder| Scope::Below(folder.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_goes_there_and_back_in_one_line() {
+        for (position, scope) in [
+            (None, Scope::Everywhere),
+            (
+                Some(Position { line: 2, column: 3 }),
+                Scope::Below("/w".into()),
+            ),
+        ] {
+            let mut fault = workbench::Fault {
+                source: "/w/f".into(),
+                position,
+                message: "there is no setting `a\u{1b}[2J\n`".into(),
+                scope,
+            };
+            let there = Fault::from(&fault);
+            fault.message = "there is no setting `a␛[2J␊`".into();
+            assert_eq!(workbench::Fault::from(there), fault);
         }
     }
 }
