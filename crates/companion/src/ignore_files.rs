@@ -40,6 +40,13 @@ impl IgnoreFiles {
         self.seen.clear();
     }
 
+    /// Uses other patterns of the configuration from now on; the next call of
+    /// [`IgnoreFiles::changed`] has a new filter.
+    pub fn set_patterns(&mut self, patterns: Vec<Vec<String>>) {
+        self.patterns = patterns;
+        self.seen.clear();
+    }
+
     /// A new filter if a file has changed since the last call, and always the first time.
     /// Reads the disk.
     pub fn changed(&mut self) -> Option<Result<Privacy, BadPattern>> {

@@ -156,12 +156,12 @@ impl<H: ServiceHost> EditorSession<H> {
     async fn initialize(&mut self, params: &Params) -> Response {
         let handshake = Handshake::read(params.parse()?)?;
         let failed = |why: String| ResponseError::new(rpc::REQUEST_FAILED, why);
-        let started = self.host.start(handshake.editor.clone()).await;
-        let service = started.map_err(failed)?;
+        let joined = self.host.join(handshake.editor.clone()).await;
+        let client = LspClient::new(joined.map_err(failed)?, &handshake);
         let trusted = handshake.editor.options.trusted;
-        service.front.set_trust(trusted).await;
+        client.presence.set_trust(trusted).await;
         let answer = handshake.answer();
-        self.client = Some(LspClient::new(service, &handshake));
+        self.client = Some(client);
         Ok(answer)
     }
 

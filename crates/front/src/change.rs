@@ -3,13 +3,14 @@
 use companion::desk::{AgentSession, LogEntry};
 use workbench::{Agent, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId, Standing};
 
+use crate::service::Editors;
 use crate::snapshot::Shared;
 
 /// What a change is about, for readers that want only some of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Topic {
-    /// Proposals and agents.
+    /// Proposals, agents and editors.
     Review = 1,
     /// The conversation.
     Conversation = 2,
@@ -31,6 +32,8 @@ pub enum Change {
     Closed(ProposalId, Outcome),
     /// Agents connected or disconnected; these are connected now.
     Agents(Vec<AgentSession>),
+    /// Editors joined or left; these are in it now.
+    Editors(Editors),
     /// The counts have changed.
     Counts(Counts),
     /// What agents see or what is held back from them has changed.
@@ -99,9 +102,11 @@ impl Change {
     /// The topic by which readers filter.
     pub fn topic(&self) -> Topic {
         match self {
-            Change::Opened(_) | Change::Drafted(_) | Change::Closed(..) | Change::Agents(_) => {
-                Topic::Review
-            }
+            Change::Opened(_)
+            | Change::Drafted(_)
+            | Change::Closed(..)
+            | Change::Agents(_)
+            | Change::Editors(_) => Topic::Review,
             Change::Counts(_) => Topic::Counts,
             Change::Shared(_) | Change::Logged(_) => Topic::Shared,
             Change::Conversation(_) => Topic::Conversation,
@@ -116,6 +121,9 @@ impl Change {
             + match self {
                 Change::Opened(summary) => summary.path.len(),
                 Change::Agents(agents) => agents.len() * OVERHEAD,
+                Change::Editors(editors) => (editors.joined.iter())
+                    .map(|editor| OVERHEAD + editor.name.len())
+                    .sum(),
                 Change::Shared(shared) => shared.size(),
                 Change::Conversation(change) => change.size(),
                 Change::Drafted(_) | Change::Closed(..) | Change::Counts(_) | Change::Logged(_) => {

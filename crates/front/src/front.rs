@@ -11,7 +11,7 @@ use crate::error::FrontError;
 use crate::feed::{Feed, Interest};
 use crate::pump::Pump;
 use crate::reader::Reader;
-use crate::service::ServiceCommands;
+use crate::service::{ServiceCommands, ServiceFacts};
 use crate::snapshot::{Overview, Shared, Snapshot};
 
 /// Publishes the changes of a conversation; called in their order.
@@ -112,13 +112,14 @@ impl Front {
     }
 
     async fn overview_and_log(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
-        let problems = self.problems().await?;
+        let ServiceFacts { editors, problems } = self.facts().await?;
         let read = self.0.desk.ask(|state| {
             let overview = Overview {
                 folders: state.workbench().roots().to_vec(),
                 agents: state.sessions(),
                 proposals: state.proposals().cloned().collect(),
                 shared: Shared::of(state),
+                editors,
                 problems,
             };
             let log = state.log().entries().cloned().collect();

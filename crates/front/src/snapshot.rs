@@ -6,6 +6,7 @@ use companion::desk::{AgentSession, LogEntry, LogEvent, State};
 use workbench::{Context, HeldBack, Outcome, Proposal, ProposalId, Reason};
 
 use crate::change::Counts;
+use crate::service::Editors;
 
 /// How many held-back files are listed by name; the rest is only counted.
 const MOST_HELD_BACK: usize = 100;
@@ -34,6 +35,8 @@ pub struct Overview {
     pub proposals: Vec<Proposal>,
     /// What agents see, and what they do not.
     pub shared: Shared,
+    /// The editors that are in it.
+    pub editors: Editors,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }

