@@ -168,7 +168,7 @@ async fn new_files_that_hang_hold_a_context_back_together_and_not_each() {
     desk.ask(|state| {
         state
             .workbench_mut()
-            .set_trust(workbench::Holder::COMMANDS, Some(false))
+            .set_trust(workbench::Holder::COMMANDS, Some(false));
     })
     .await
     .unwrap();

@@ -24,7 +24,7 @@ async fn the_context_follows_the_person() {
     let trust = |state: &mut companion::desk::State| {
         state
             .workbench_mut()
-            .set_trust(workbench::Holder::COMMANDS, Some(true))
+            .set_trust(workbench::Holder::COMMANDS, Some(true));
     };
     companion.desk.ask(trust).await.unwrap();
     qwen.hear().await;

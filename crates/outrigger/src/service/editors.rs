@@ -75,7 +75,7 @@ impl Seats {
         let (session, ended) = oneshot::channel();
         let is_free = |number: &usize| self.seats.iter().all(|seat| seat.number != *number);
         self.seats.push(Seat {
-            number: (1..).find(is_free).unwrap_or_default(),
+            number: (1..=MOST_SEATS).find(is_free).unwrap_or_default(),
             holder,
             editor: None,
             _session: session,

@@ -8,7 +8,7 @@ use companion::Token;
 use companion::registry::Record;
 use workbench::Agent;
 
-use super::cannot_start;
+use super::start::cannot_start;
 use crate::config::Config;
 use crate::failure::Failure;
 

@@ -231,7 +231,7 @@ fn a_second_one_says_who_serves_the_folder_and_gives_a_link() {
         let said = named.map(|named| format!("{named} cannot be applied"));
         let is_said =
             |said: String| done.stderr.contains(&said) && done.stderr.contains("`outrigger stop`");
-        assert_eq!(said.is_none_or(is_said), true, "{done:?}");
+        assert!(said.is_none_or(is_said), "{done:?}");
         assert_eq!(
             named.is_some(),
             done.stderr.contains("cannot be applied"),
