@@ -32,6 +32,9 @@ pub(crate) use launch::editor_service;
 const JOIN_TRIES: u32 = 500;
 const JOIN_INTERVAL: Duration = Duration::from_millis(20);
 
+/// How long what the editor has said before a signal may take to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 pub(crate) fn lsp(global: &GlobalArgs, args: &LspArgs) -> CommandResult {
     let trace = match &args.record {
         Some(path) => {
@@ -50,15 +53,20 @@ pub(crate) fn lsp(global: &GlobalArgs, args: &LspArgs) -> CommandResult {
     let end = runtime.block_on(async {
         let stop = signals::wait();
         signals::ignore_suspension();
+        // An editor that closes may send a signal right after its last words, or before they are read.
+        let last_words = async {
+            stop.await;
+            tokio::time::sleep(LAST_WORDS).await;
+        };
         tokio::select! {
             end = serve_editor(global, args, trace) => end,
-            () = stop => SessionEnd::Abrupt,
+            () = last_words => SessionEnd::Abrupt,
         }
     });
     // A pending read of stdin must not keep the program from ending.
     runtime.shutdown_background();
     Ok(match end {
-        SessionEnd::Clean => ExitCode::SUCCESS,
+        SessionEnd::Clean | SessionEnd::Stopped => ExitCode::SUCCESS,
         SessionEnd::Abrupt => ExitCode::FAILURE,
     })
 }

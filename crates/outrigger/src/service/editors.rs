@@ -231,7 +231,7 @@ impl Session {
         // The last reply should arrive; an editor that does not read is not waited for.
         let abort = tasks.writing.abort_handle();
         if let Ok(Ok(mut to)) = tokio::time::timeout(LAST_WRITES, tasks.writing).await {
-            if end == SessionEnd::Clean {
+            if end != SessionEnd::Abrupt {
                 let _ = to.write_all(&[CLEAN_END]).await;
             }
             let _ = to.shutdown().await;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::{PlayedAgent, until, uri};
 
@@ -87,6 +88,41 @@ fn an_editor_that_asks_for_something_else_gets_it() {
     let proposal = two.show_proposal();
     two.decide(&proposal, json!({ "accepted": true }));
     assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
+}
+
+#[test]
+fn a_person_who_stops_it_does_not_mean_the_next_editor() {
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
+    let mut agent = stage.qwen(&machine);
+    let port = stage.port;
+    stage.editor.notify("outrigger/stop", Value::Null);
+    assert!(stage.editor.quit().success());
+    assert!(machine.discovery_files(port).is_empty());
+    agent.hear_out();
+    // It goes on for others.
+    let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::named(&machine, "Second"));
+    one.editor.notify("outrigger/stop", Value::Null);
+    assert!(one.editor.quit().success());
+    assert_eq!(
+        two.editor.request("outrigger/status", Value::Null)["pending"],
+        0
+    );
+}
+
+/// Editors send a signal to what they have started, right after their last words or instead.
+#[test]
+fn a_signal_does_not_outrun_the_goodbye() {
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
+    let agent = stage.qwen(&machine);
+    let pid = Pid::from_raw(stage.editor.pid().try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::HUP).unwrap();
+    stage.editor.request("shutdown", Value::Null);
+    stage.editor.hang_up();
+    assert_eq!(stage.editor.ended().code(), Some(0));
+    assert!(!machine.discovery_files(stage.port).is_empty());
+    drop(agent);
 }
 
 #[test]
