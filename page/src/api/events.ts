@@ -21,6 +21,7 @@ const KINDS: Record<keyof EventData, true> = {
   changed: true,
   closed: true,
   sessions: true,
+  editors: true,
   context: true,
   log: true,
   chat: true,

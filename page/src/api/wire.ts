@@ -17,11 +17,19 @@ export interface Session {
   undelivered: number;
 }
 
+/** An editor that is in the companion. */
+export interface Editor {
+  name: string;
+  pid?: number;
+}
+
 export interface Status {
   pid: number;
   port: number;
   version: string;
   editor: string;
+  /** The one that joined last at the end. */
+  editors: Editor[];
   roots: string[];
   sessions: Session[];
   problems: string[];
@@ -142,6 +150,8 @@ export interface EventData {
   changed: { id: number };
   closed: { id: number; why: CloseReason };
   sessions: Session[];
+  /** The name that agents show, and all editors that are in it now. */
+  editors: { editor: string; editors: Editor[] };
   context: Context;
   log: LogEntry;
   chat: Change;

@@ -42,6 +42,8 @@ export function applyEvent(now: CompanionState, event: Event): CompanionState {
       return { ...now, proposals: now.proposals.filter(({ id }) => id !== event.data.id) };
     case "sessions":
       return { ...now, sessions: event.data };
+    case "editors":
+      return { ...now, status: { ...now.status, ...event.data } };
     case "context":
       return { ...now, context: event.data };
     case "log": {
