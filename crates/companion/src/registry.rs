@@ -18,7 +18,7 @@ use crate::token::{Token, random_hex};
 
 const RECORD: &str = "companion.json";
 const LOCK: &str = "lock";
-/// Beside the folders: held by a process that finds out who serves its folders, and starts to.
+/// Beside the folder of all companions: held by a process that finds out who serves its folders, and starts to.
 const START_LOCK: &str = "starting.lock";
 /// Largest record that is read.
 const LARGEST: u64 = 1 << 20;
@@ -122,7 +122,7 @@ impl Registry {
     /// same folder would both find that nobody serves it; so whoever looks and then starts does
     /// both within its turn, and the second one finds the first.
     pub fn turn(&self) -> Result<Turn, Error> {
-        let path = self.folder.join(START_LOCK);
+        let path = self.folder.with_file_name(START_LOCK);
         let lock = lock_file(&path).and_then(|lock| Ok((try_lock(&lock, PATIENT_TRIES)?, lock)));
         match lock {
             Ok((true, lock)) => Ok(Turn { _lock: lock }),
