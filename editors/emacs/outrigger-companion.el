@@ -162,8 +162,16 @@ update the older one"
             (outrigger-companion-notify companion :outrigger/pause '(:paused t)))
           (run-hook-with-args 'outrigger-companion-running-functions companion))))))
 
+(defun outrigger-companion-leave (companion)
+  "Leave COMPANION, because Emacs closes.
+It waits for the next editor if agents are connected."
+  (when-let ((connection (outrigger-companion-connection companion)))
+    (outrigger-connection-leave connection)))
+
 (defun outrigger-companion--end (companion)
-  "End the process of COMPANION, and do not start it again."
+  "End the process of COMPANION, and do not start it again.
+The companion behind it ends too, unless another editor is in it."
+  (outrigger-companion-notify companion :outrigger/stop nil)
   (let ((connection (outrigger-companion-connection companion))
         (timer (outrigger-companion-timer companion)))
     (setf (outrigger-companion-state companion) 'stopped

@@ -75,6 +75,12 @@ The messages hold the person's texts, and secrets."
           (accept-process-output (outrigger-connection-process connection) 0.1))))
     (jsonrpc-shutdown connection)))
 
+(defun outrigger-connection-leave (connection)
+  "Say goodbye to the process of CONNECTION, and wait for nothing."
+  (ignore-errors
+    (jsonrpc-async-request connection :shutdown nil)
+    (jsonrpc-notify connection :exit nil)))
+
 (defun outrigger-connection-running-p (connection)
   "Return non-nil if the process of CONNECTION is alive."
   (and connection (jsonrpc-running-p connection)))

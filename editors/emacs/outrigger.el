@@ -61,6 +61,7 @@ paused, \"-\" while the companion does not run."
   (add-hook 'outrigger-companion-running-functions #'outrigger-proposals-keep-pending)
   (add-hook 'outrigger-companion-running-functions #'outrigger-chat-resume)
   (add-hook 'server-after-make-frame-hook #'outrigger-proposals-show-first)
+  (add-hook 'kill-emacs-hook #'outrigger--leave)
   (outrigger-environment-start)
   (outrigger-documents-start))
 
@@ -68,11 +69,16 @@ paused, \"-\" while the companion does not run."
   "End what `outrigger-mode' does."
   (outrigger-documents-stop)
   (outrigger-environment-stop)
+  (remove-hook 'kill-emacs-hook #'outrigger--leave)
   (remove-hook 'server-after-make-frame-hook #'outrigger-proposals-show-first)
   (remove-hook 'outrigger-companion-running-functions #'outrigger-chat-resume)
   (remove-hook 'outrigger-companion-running-functions #'outrigger-proposals-keep-pending)
   (outrigger-proposals-forget-all)
   (mapc #'outrigger-companion-stop outrigger-companions))
+
+(defun outrigger--leave ()
+  "Leave all companions, because Emacs closes."
+  (mapc #'outrigger-companion-leave outrigger-companions))
 
 (provide 'outrigger)
 ;;; outrigger.el ends here

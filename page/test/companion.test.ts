@@ -24,7 +24,7 @@ const entry = (number: number, times?: number): LogEntry => ({
 
 const start = companionStateOf({
   instance: "a",
-  status: { sessions: [], roots: [] },
+  status: { sessions: [], editors: [], roots: [], port: 7 },
   proposals: [proposal(1), proposal(2)],
   context: { paused: false, files: [], heldBack: [], bytes: 0 },
   log: [entry(1)],
@@ -49,6 +49,14 @@ describe("events", () => {
     expect(now.status.roots).toEqual(start.status.roots);
     now = applyEvent(now, { kind: "faults", data: [] });
     expect(now.status.faults).toEqual([]);
+  });
+
+  it("name the editors that are in it now", () => {
+    const editors = [{ name: "Neovim", pid: 7 }, { name: "Emacs" }];
+    const now = applyEvent(start, { kind: "editors", data: { editor: "Emacs", editors } });
+    expect(now.status).toEqual({ ...start.status, editor: "Emacs", editors });
+    const left = { editor: "Outrigger", editors: [] };
+    expect(applyEvent(now, { kind: "editors", data: left }).status.editors).toEqual([]);
   });
 
   it("add to the log, or to its last entry", () => {

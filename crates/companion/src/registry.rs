@@ -18,12 +18,17 @@ use crate::token::{Token, random_hex};
 
 const RECORD: &str = "companion.json";
 const LOCK: &str = "lock";
+/// Beside the folder of all companions: held by a process that finds out who serves its folders, and starts to.
+const START_LOCK: &str = "starting.lock";
 /// Largest record that is read.
 const LARGEST: u64 = 1 << 20;
 /// What nobody came back for in this time is cleared away.
 const EXPIRY: Duration = Duration::from_hours(7 * 24);
 /// A probe holds the lock for a moment; a companion that starts just then tries again.
 const TRIES: usize = 20;
+/// How often to try for the slot of a companion that is about to end, which takes a second at most,
+/// and for the turn to start one.
+const PATIENT_TRIES: usize = 10_000;
 
 /// What is known of a companion, alive or not. Readable by its user only: it holds secrets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +39,16 @@ pub struct Record {
     pub port: u16,
     /// The folders it serves.
     pub roots: Vec<PathBuf>,
+    /// The folders it was started for. Editors bring more folders and take them along.
+    #[serde(default)]
+    pub started_for: Vec<PathBuf>,
+    /// What the editor that started it asked for, as far as it holds for all editors; absent if no
+    /// editor did. It is compared, and means nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub editor_settings: Option<String>,
+    /// Whether it is about to end: nobody should turn to it any more.
+    #[serde(default)]
+    pub ending: bool,
     /// The editor's name as agents show it.
     pub editor: String,
     /// The version of the program.
@@ -90,6 +105,12 @@ pub struct Slot {
     lock: Option<File>,
 }
 
+/// The turn to start a companion. Others that want to start one wait until it is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    _lock: File,
+}
+
 impl Registry {
     /// The registry in `state`, the folder where this user's programs keep their state.
     pub fn open(state: &Path) -> Result<Registry, Error> {
@@ -97,7 +118,24 @@ impl Registry {
         Ok(Registry { folder })
     }
 
-    /// Takes the folder of the companion that served `roots` before, if it is not alive, or a new one.
+    /// Waits for the turn to start a companion. Two processes that start at the same moment for the
+    /// same folder would both find that nobody serves it; so whoever looks and then starts does
+    /// both within its turn, and the second one finds the first.
+    pub fn turn(&self) -> Result<Turn, Error> {
+        let path = self.folder.with_file_name(START_LOCK);
+        let lock = lock_file(&path).and_then(|lock| Ok((try_lock(&lock, PATIENT_TRIES)?, lock)));
+        match lock {
+            Ok((true, lock)) => Ok(Turn { _lock: lock }),
+            Ok((false, _)) => Err(Error::Lock {
+                path,
+                source: std::io::ErrorKind::WouldBlock.into(),
+            }),
+            Err(source) => Err(Error::Lock { path, source }),
+        }
+    }
+
+    /// Takes the folder of the companion that served `roots` before, if it is not alive, or a new
+    /// one. Of several it is the youngest. One that is about to end is waited for.
     ///
     /// With `returning`, a companion of this very process counts as the one before: the process
     /// has become a new program, and the lock that it [left to itself](Slot::hand_down) is held.
@@ -106,14 +144,18 @@ impl Registry {
         roots: &[PathBuf],
         returning: bool,
     ) -> Result<(Slot, Option<Record>), Error> {
-        for folder in self.folders() {
-            let Some(record) = read_record(&folder).filter(|record| record.roots == roots) else {
-                continue;
-            };
+        let known = self.folders().into_iter();
+        let known = known.filter_map(|folder| Some((read_record(&folder)?, folder)));
+        let mut known: Vec<_> = known
+            .filter(|(record, _)| record.roots == roots || record.started_for == roots)
+            .collect();
+        known.sort_by_key(|(record, _)| std::cmp::Reverse(record.started_at));
+        for (record, folder) in known {
             if returning && record.pid == std::process::id() && is_held(&folder) {
                 return Ok((Slot { folder, lock: None }, Some(record)));
             }
-            if let Some(slot) = Slot::hold(folder, TRIES)? {
+            let tries = if record.ending { PATIENT_TRIES } else { TRIES };
+            if let Some(slot) = Slot::hold(folder, tries)? {
                 return Ok((slot, Some(record)));
             }
         }
@@ -128,29 +170,34 @@ impl Registry {
         }
     }
 
-    /// The companions that are alive.
+    /// The companions that are alive and not about to end.
     pub fn running(&self) -> Vec<Record> {
         let alive = self.folders().into_iter().filter(|folder| is_held(folder));
-        let mut records: Vec<_> = alive.filter_map(|folder| read_record(&folder)).collect();
+        let records = alive.filter_map(|folder| read_record(&folder));
+        let mut records: Vec<_> = records.filter(|record| !record.ending).collect();
         records.sort_by_key(|record| record.started_at);
         records
     }
 
     /// The companion that serves `folder`: the one with the closest root, the youngest of several.
     pub fn serving(&self, folder: &Path) -> Option<Record> {
-        self.running()
+        self.covering(&[folder.to_owned()]).pop()
+    }
+
+    /// The companions that serve all of `folders`, the best one last: the one with the root that is
+    /// closest to the first folder, then the youngest.
+    pub fn covering(&self, folders: &[PathBuf]) -> Vec<Record> {
+        let mut covering: Vec<_> = self
+            .running()
             .into_iter()
             .filter_map(|record| {
-                let depth = record
-                    .roots
-                    .iter()
-                    .filter(|root| folder.starts_with(root))
-                    .map(|root| root.components().count())
-                    .max()?;
-                Some((depth, record))
+                let depths = folders.iter().map(|folder| record.depth(folder));
+                let depths = depths.collect::<Option<Vec<_>>>()?;
+                Some((*depths.first()?, record))
             })
-            .max_by_key(|(depth, record)| (*depth, record.started_at))
-            .map(|(_, record)| record)
+            .collect();
+        covering.sort_by_key(|(depth, record)| (*depth, record.started_at));
+        covering.into_iter().map(|(_, record)| record).collect()
     }
 
     /// Companions that died without cleaning up after themselves. Folders that nobody came back
@@ -183,6 +230,29 @@ impl Registry {
     }
 }
 
+impl Record {
+    /// How deep the closest root above `folder` is; `None` if the folder is not served.
+    fn depth(&self, folder: &Path) -> Option<usize> {
+        let above = self.roots.iter().filter(|root| folder.starts_with(root));
+        above.map(|root| root.components().count()).max()
+    }
+}
+
+/// Takes the lock if it is free, trying `tries` times.
+fn try_lock(lock: &File, tries: usize) -> std::io::Result<bool> {
+    for left in (0..tries).rev() {
+        match lock.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if left > 0 => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(source)) => return Err(source),
+        }
+    }
+    Ok(false)
+}
+
 impl Slot {
     /// Takes the lock if it is free, trying `tries` times.
     fn hold(folder: PathBuf, tries: usize) -> Result<Option<Slot>, Error> {
@@ -192,22 +262,11 @@ impl Slot {
             source,
         };
         let lock = lock_file(&path).map_err(failed)?;
-        for left in (0..tries).rev() {
-            match lock.try_lock() {
-                Ok(()) => {
-                    return Ok(Some(Slot {
-                        folder,
-                        lock: Some(lock),
-                    }));
-                }
-                Err(TryLockError::WouldBlock) if left > 0 => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
-            }
-        }
-        Ok(None)
+        let is_ours = try_lock(&lock, tries).map_err(failed)?;
+        Ok(is_ours.then_some(Slot {
+            folder,
+            lock: Some(lock),
+        }))
     }
 
     /// The private folder of this companion.
@@ -279,6 +338,9 @@ mod tests {
             pid: 1,
             port: 7,
             roots: roots.iter().map(PathBuf::from).collect(),
+            started_for: roots.iter().map(PathBuf::from).collect(),
+            editor_settings: None,
+            ending: false,
             editor: "none".into(),
             version: "0".into(),
             started_at,
@@ -343,6 +405,91 @@ mod tests {
         assert_eq!(serving("/w/deep/x"), Some(2));
         assert_eq!(serving("/w/deeper"), Some(3));
         assert_eq!(serving("/elsewhere"), None);
+    }
+
+    #[test]
+    fn a_companion_covers_folders_if_each_lies_below_one_of_its_roots() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let _slots = [
+            start(&registry, &["/w", "/v"], 1),
+            start(&registry, &["/w/deep"], 2),
+        ];
+        for (folders, covering) in [
+            (&["/w"][..], &[1][..]),
+            (&["/w/deep/x"], &[1, 2]),
+            (&["/w/deep", "/v/x"], &[1]),
+            (&["/v", "/elsewhere"], &[]),
+            (&["/wx"], &[]),
+        ] {
+            let asked: Vec<_> = folders.iter().map(PathBuf::from).collect();
+            let found = registry.covering(&asked);
+            let found: Vec<_> = found.iter().map(|record| record.started_at).collect();
+            assert_eq!(found, covering, "{folders:?}");
+        }
+    }
+
+    #[test]
+    fn folders_that_editors_brought_do_not_hide_a_slot_from_the_next_run() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let (slot, _) = start(&registry, &["/w"], 1);
+        let mut grown = record(&["/w"], 2);
+        grown.roots.push("/w/sub".into());
+        slot.record(&grown).unwrap();
+        let folder = slot.folder().to_owned();
+        drop(slot);
+        for roots in [vec!["/w"], vec!["/w", "/w/sub"]] {
+            let roots: Vec<_> = roots.into_iter().map(PathBuf::from).collect();
+            let (slot, previous) = registry.claim(&roots, false).unwrap();
+            assert_eq!((slot.folder(), previous.is_some()), (&*folder, true));
+        }
+    }
+
+    #[test]
+    fn one_that_is_about_to_end_serves_nobody_and_its_slot_is_waited_for() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let (slot, _) = start(&registry, &["/w"], 1);
+        let ending = Record {
+            ending: true,
+            ..record(&["/w"], 1)
+        };
+        slot.record(&ending).unwrap();
+        assert!(registry.serving(Path::new("/w")).is_none());
+        let folder = slot.folder().to_owned();
+        let next = std::thread::spawn({
+            let registry = registry.clone();
+            move || registry.claim(&["/w".into()], false).unwrap()
+        });
+        drop(slot);
+        let (slot, previous) = next.join().unwrap();
+        assert_eq!((slot.folder(), previous.is_some()), (&*folder, true));
+    }
+
+    #[test]
+    fn of_those_who_start_at_once_one_finds_nobody_and_the_others_find_it() {
+        let state = tempfile::tempdir().unwrap();
+        let registry = Registry::open(state.path()).unwrap();
+        let roots = [PathBuf::from("/w")];
+        let starts: Vec<_> = (0..8)
+            .map(|at| {
+                let (registry, roots) = (registry.clone(), roots.clone());
+                std::thread::spawn(move || {
+                    let _turn = registry.turn().unwrap();
+                    registry
+                        .covering(&roots)
+                        .pop()
+                        .is_none()
+                        .then(|| start(&registry, &["/w"], at))
+                })
+            })
+            .collect();
+        let started: Vec<_> = starts
+            .into_iter()
+            .filter_map(|it| it.join().unwrap())
+            .collect();
+        assert_eq!(started.len(), 1);
     }
 
     #[cfg(unix)]

@@ -108,6 +108,8 @@ async fn connection(
             .header_read_timeout(patience)
             .max_buf_size(64 * 1024)
             .serve_connection(io, service)
+            // An editor's connection becomes a plain pipe.
+            .with_upgrades()
     );
     let told = async { stopped.wait_for(|stopped| *stopped).await.map(drop) };
     let result = tokio::select! {

@@ -1,7 +1,7 @@
 //! An editor after `initialize`: what it has open, what it is shown, what it was told.
 
 use companion::desk::{AgentSession, Draft, DraftQuery, DraftSource};
-use front::{Change, Counts, Front, FrontError, Interest, Item, Reader, Topic, words};
+use front::{Change, Counts, Front, FrontError, Interest, Item, Presence, Reader, Topic, words};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use workbench::{Decision, Fault};
@@ -23,6 +23,8 @@ const INTEREST: Interest = Interest::of(&[Topic::Review, Topic::Counts]);
 /// An editor after `initialize`.
 pub(crate) struct LspClient {
     pub(crate) front: Front,
+    /// What this editor has open, beside others.
+    pub(crate) presence: Presence,
     /// There from `initialized` on: only then may we ask the editor something.
     pub(crate) feed: Option<Reader>,
     pub(crate) abilities: Abilities,
@@ -35,6 +37,8 @@ pub(crate) struct LspClient {
     pub(crate) draft_queries: mpsc::Receiver<DraftQuery>,
     /// What `outrigger/ready` says.
     ready: Value,
+    /// What the editor's log should say first.
+    notices: Vec<String>,
     agents: Vec<AgentSession>,
     counts: Counts,
     /// What closes folders to agents, as the person was told.
@@ -48,7 +52,9 @@ impl LspClient {
         let (draft_source, draft_queries) = mpsc::channel(64);
         LspClient {
             ready: json!({ "port": service.port, "environment": service.environment }),
+            presence: service.front.presence(service.holder),
             front: service.front,
+            notices: service.notices,
             feed: None,
             abilities: handshake.abilities,
             documents: Documents::new(handshake.encoding, service.folders),
@@ -173,6 +179,7 @@ impl LspClient {
         } else {
             self.follow_conversation_requests();
         }
+        out.extend(self.notices.drain(..).map(|notice| log(&notice)));
         let mut feed = self.front.read(INTEREST, None);
         let first = feed.next().await;
         self.feed = Some(feed);
@@ -212,6 +219,7 @@ impl LspClient {
                 Change::Faults(faults) => out.append(&mut self.tell_faults(faults)),
                 Change::Counts(counts) => self.counts = *counts,
                 Change::Drafted(_)
+                | Change::Editors(_)
                 | Change::Shared(_)
                 | Change::Logged(_)
                 | Change::Conversation(_) => {}

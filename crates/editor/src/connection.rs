@@ -8,9 +8,8 @@ use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::frame::{self, Frame};
+use crate::frame;
 use crate::rpc::{self, Incoming, Outgoing};
-use crate::trace::Trace;
 
 /// Messages that may wait in each direction. A side that does not read slows the other down
 /// instead of filling memory.
@@ -23,6 +22,16 @@ pub struct Connection {
     pub incoming: mpsc::Receiver<Incoming>,
     /// What we say.
     pub outgoing: mpsc::Sender<Outgoing>,
+}
+
+/// The tasks that read from and write to the pipes of a connection.
+#[derive(Debug)]
+pub struct PipeTasks<W> {
+    /// Ends with the editor's pipe, or after the connection is gone.
+    pub reading: JoinHandle<()>,
+    /// Ends when everything that was said has been written, after the connection is gone; with the
+    /// pipe that it wrote to.
+    pub writing: JoinHandle<W>,
 }
 
 /// The editor's side of a connection in memory: JSON in, JSON out.
@@ -61,30 +70,20 @@ impl Connection {
         )
     }
 
-    /// A connection over a pair of pipes, such as stdin and stdout. The task ends when everything
-    /// that was said has been written, after the connection is gone.
-    pub fn over(
+    /// A connection over a pair of pipes.
+    pub fn over<W>(
         mut from: impl AsyncBufRead + Unpin + Send + 'static,
-        mut to: impl AsyncWrite + Unpin + Send + 'static,
-        trace: Option<Trace>,
-    ) -> (Connection, JoinHandle<()>) {
+        mut to: W,
+    ) -> (Connection, PipeTasks<W>)
+    where
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
         let (say, incoming) = mpsc::channel(WAITING);
         let (outgoing, mut hear) = mpsc::channel::<Outgoing>(WAITING);
-        let listening = trace.clone();
-        tokio::spawn(async move {
+        let reading = tokio::spawn(async move {
             loop {
                 let message = match frame::read(&mut from).await {
-                    Ok(Some(Frame::Message(content))) => {
-                        if let Some(trace) = &listening {
-                            trace.heard(&content);
-                        }
-                        rpc::parse(&content)
-                    }
-                    Ok(Some(Frame::TooLarge(length))) => Incoming::Invalid(
-                        None,
-                        rpc::INVALID_REQUEST,
-                        format!("a message of {length} bytes is too large and was skipped"),
-                    ),
+                    Ok(Some(frame)) => frame.parse(),
                     Ok(None) => return,
                     Err(broken) => {
                         tracing::warn!(%broken, "the editor's pipe is broken");
@@ -98,15 +97,16 @@ impl Connection {
         });
         let writing = tokio::spawn(async move {
             while let Some(message) = hear.recv().await {
-                if let Some(trace) = &trace {
-                    trace.said(&message);
-                }
                 let content = serde_json::to_vec(&message).unwrap_or_default();
                 if frame::write(&mut to, &content).await.is_err() {
-                    return;
+                    break;
                 }
             }
+            to
         });
-        (Connection { incoming, outgoing }, writing)
+        (
+            Connection { incoming, outgoing },
+            PipeTasks { reading, writing },
+        )
     }
 }

@@ -6,6 +6,8 @@
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::rpc::{self, Incoming};
+
 /// The largest message that is read into memory: a document of 100 MB with room for escapes.
 pub const LARGEST: usize = 512 << 20;
 /// How much that is no header may go by before the pipe is given up.
@@ -22,6 +24,20 @@ pub enum Frame {
     Message(Vec<u8>),
     /// A message that was larger than [`LARGEST`]; it was skipped.
     TooLarge(usize),
+}
+
+impl Frame {
+    /// The message in it, as far as it can be understood.
+    pub fn parse(&self) -> Incoming {
+        match self {
+            Frame::Message(content) => rpc::parse(content),
+            Frame::TooLarge(length) => Incoming::Invalid(
+                None,
+                rpc::INVALID_REQUEST,
+                format!("a message of {length} bytes is too large and was skipped"),
+            ),
+        }
+    }
 }
 
 /// Why nothing more can be read.

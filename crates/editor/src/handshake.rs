@@ -6,17 +6,18 @@ use std::path::PathBuf;
 
 use front::Front;
 use serde_json::{Value, json};
+use workbench::Holder;
 
 use crate::buffer::Encoding;
 use crate::reviews::Abilities;
-use crate::rpc::{self, ResponseError};
+use crate::rpc::{self, Incoming, ResponseError};
 use crate::wire::{self, Options};
 use crate::{sheet, uri};
 
 /// What an editor says of itself when it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditorInfo {
-    /// Its process, if it said so; the companion ends with it.
+    /// Its process, if it said so; it has left when that has ended.
     pub process: Option<u32>,
     /// Its folders; none if it has no folder open.
     pub folders: Vec<PathBuf>,
@@ -26,25 +27,29 @@ pub struct EditorInfo {
     pub options: Options,
 }
 
-/// A companion that was started for an editor.
+/// The companion that an editor has joined.
 #[derive(Debug)]
 pub struct EditorService {
     /// What the person can do and see.
     pub front: Front,
+    /// Under which number the editor holds its documents.
+    pub holder: Holder,
     /// Where agents find it.
     pub port: u16,
     /// What terminals of this editor should have in their environment.
     pub environment: BTreeMap<String, String>,
-    /// The folders it serves.
+    /// The folders of this editor.
     pub folders: Vec<PathBuf>,
-    /// A private folder for documents of ours.
+    /// A private folder for documents of ours, of this editor alone.
     pub private_folder: PathBuf,
+    /// What the person should know about this companion, for the editor's log.
+    pub notices: Vec<String>,
 }
 
-/// Whoever can start companions: the program.
+/// Whoever has the companion: the program.
 pub trait ServiceHost: Send {
-    /// Starts a companion for an editor. An error is told to the person.
-    fn start(
+    /// Lets an editor in. An error is told to the person.
+    fn join(
         &mut self,
         editor: EditorInfo,
     ) -> impl Future<Output = Result<EditorService, String>> + Send;
@@ -59,6 +64,18 @@ pub(crate) struct Handshake {
     pub(crate) editor: EditorInfo,
     pub(crate) abilities: Abilities,
     pub(crate) encoding: Encoding,
+}
+
+impl EditorInfo {
+    /// What an editor says of itself in this `initialize` request.
+    pub fn read(content: &[u8]) -> Result<EditorInfo, ResponseError> {
+        match rpc::parse(content) {
+            Incoming::Request(_, name, params) if name == "initialize" => {
+                Ok(Handshake::read(params.parse()?)?.editor)
+            }
+            _ => Err(ResponseError::new(rpc::INVALID_REQUEST, "initialize first")),
+        }
+    }
 }
 
 impl Handshake {

@@ -18,6 +18,7 @@ mod conversation;
 mod documents;
 pub mod frame;
 mod from_wire;
+mod greeting;
 mod handshake;
 mod message;
 mod presence;
@@ -31,7 +32,8 @@ mod to_wire;
 mod trace;
 mod wire;
 
-pub use connection::{Connection, MemoryEditor};
+pub use connection::{Connection, MemoryEditor, PipeTasks};
+pub use greeting::{Greeting, Hello};
 pub use handshake::{EditorInfo, EditorService, ServiceHost};
 pub use session::{EditorSession, SessionEnd};
 pub use text::file_uri as uri;

@@ -49,7 +49,7 @@ impl LspClient {
             return Ok(());
         }
         if self.abilities.plugin {
-            self.front.open_document(place).await;
+            self.presence.open_document(place).await;
         } else {
             self.focus(&uri, None, None).await;
         }
@@ -103,7 +103,7 @@ impl LspClient {
             None => uri::to_path(&uri),
         };
         if let Some(path) = path {
-            self.front.close_document(path).await;
+            self.presence.close_document(path).await;
         }
         Ok(())
     }
@@ -207,14 +207,14 @@ impl LspClient {
             None => Cursor::new(at.line.saturating_add(1), at.character.saturating_add(1)),
         });
         match selection {
-            None => self.front.touch(place, cursor).await,
+            None => self.presence.touch(place, cursor).await,
             selection => {
                 let focus = Focus {
                     place,
                     cursor,
                     selection,
                 };
-                self.front.focus(focus).await;
+                self.presence.focus(focus).await;
             }
         }
     }
@@ -257,6 +257,6 @@ impl LspClient {
         }
         self.documents.set_folders(folders.clone());
         // A companion that is ending needs no other folders.
-        let _ = self.front.set_folders(folders).await;
+        let _ = self.presence.set_folders(folders).await;
     }
 }

@@ -20,6 +20,8 @@ pub(crate) type Response = Result<Value, ResponseError>;
 pub enum SessionEnd {
     /// The editor said `shutdown` first, as it should.
     Clean,
+    /// The same, and the person wants the companion to end, not only the editor.
+    Stopped,
     /// It just left.
     Abrupt,
 }
@@ -32,6 +34,8 @@ pub struct EditorSession<H> {
     /// There from `initialize` on.
     client: Option<LspClient>,
     shut_down: bool,
+    /// Whether the person has stopped the companion here.
+    stopped: bool,
 }
 
 enum Input {
@@ -51,6 +55,7 @@ impl<H: ServiceHost> EditorSession<H> {
             outgoing: connection.outgoing,
             client: None,
             shut_down: false,
+            stopped: false,
         }
     }
 
@@ -80,10 +85,10 @@ impl<H: ServiceHost> EditorSession<H> {
                 }
             }
         }
-        if self.shut_down {
-            SessionEnd::Clean
-        } else {
-            SessionEnd::Abrupt
+        match (self.shut_down, self.stopped) {
+            (true, false) => SessionEnd::Clean,
+            (true, true) => SessionEnd::Stopped,
+            (false, _) => SessionEnd::Abrupt,
         }
     }
 
@@ -103,6 +108,10 @@ impl<H: ServiceHost> EditorSession<H> {
     async fn message(&mut self, message: Incoming) -> Vec<Outgoing> {
         match message {
             Incoming::Request(id, name, params) => self.request(&id, &name, &params).await,
+            Incoming::Notification(name, _) if name == method::STOP => {
+                self.stopped = true;
+                Vec::new()
+            }
             Incoming::Notification(name, params) => match &mut self.client {
                 Some(client) if !self.shut_down => client.notification(&name, &params).await,
                 _ => Vec::new(),
@@ -156,12 +165,12 @@ impl<H: ServiceHost> EditorSession<H> {
     async fn initialize(&mut self, params: &Params) -> Response {
         let handshake = Handshake::read(params.parse()?)?;
         let failed = |why: String| ResponseError::new(rpc::REQUEST_FAILED, why);
-        let started = self.host.start(handshake.editor.clone()).await;
-        let service = started.map_err(failed)?;
+        let joined = self.host.join(handshake.editor.clone()).await;
+        let client = LspClient::new(joined.map_err(failed)?, &handshake);
         let trusted = handshake.editor.options.trusted;
-        service.front.set_trust(trusted).await;
+        client.presence.set_trust(trusted).await;
         let answer = handshake.answer();
-        self.client = Some(LspClient::new(service, &handshake));
+        self.client = Some(client);
         Ok(answer)
     }
 

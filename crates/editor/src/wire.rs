@@ -23,6 +23,8 @@ pub(crate) mod method {
     pub(crate) const PROPOSAL_UPDATE: &str = "outrigger/proposal/update";
     /// Stop or resume telling agents anything.
     pub(crate) const PAUSE: &str = "outrigger/pause";
+    /// The person has stopped the companion in this editor, which is about to leave.
+    pub(crate) const STOP: &str = "outrigger/stop";
     /// A link to the page.
     pub(crate) const PAGE: &str = "outrigger/page";
 

@@ -6,13 +6,14 @@ use workbench::{
     Standing,
 };
 
+use crate::service::Editors;
 use crate::snapshot::Shared;
 
 /// What a change is about, for readers that want only some of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Topic {
-    /// Proposals, agents, and what closes folders to them.
+    /// Proposals, agents, what closes folders to them, and editors.
     Review = 1,
     /// The conversation.
     Conversation = 2,
@@ -38,6 +39,8 @@ pub enum Change {
     Agents(Vec<AgentSession>),
     /// What closes folders to agents has changed; these are the faults now.
     Faults(Vec<Fault>),
+    /// Editors joined or left; these are in it now.
+    Editors(Editors),
     /// The counts have changed.
     Counts(Counts),
     /// What agents see or what is held back from them has changed.
@@ -127,7 +130,8 @@ impl Change {
             | Change::Drafted(_)
             | Change::Closed(..)
             | Change::Agents(_)
-            | Change::Faults(_) => Topic::Review,
+            | Change::Faults(_)
+            | Change::Editors(_) => Topic::Review,
             Change::Counts(_) => Topic::Counts,
             Change::Shared(_) | Change::Logged(_) => Topic::Shared,
             Change::Conversation(_) => Topic::Conversation,
@@ -146,6 +150,9 @@ impl Change {
                     let text = |fault: &Fault| fault.source.len() + fault.message.len();
                     faults.iter().map(text).sum()
                 }
+                Change::Editors(editors) => (editors.joined.iter())
+                    .map(|editor| OVERHEAD + editor.name.len())
+                    .sum(),
                 Change::Shared(shared) => shared.size(),
                 Change::Conversation(change) => change.size(),
                 Change::Drafted(_) | Change::Closed(..) | Change::Counts(_) | Change::Logged(_) => {

@@ -12,7 +12,7 @@ use crate::feed::{Feed, Interest};
 use crate::file_watch::FileWatch;
 use crate::pump::Pump;
 use crate::reader::Reader;
-use crate::service::ServiceCommands;
+use crate::service::{ServiceCommands, ServiceFacts};
 use crate::snapshot::{Overview, Shared, Snapshot};
 
 /// Publishes the changes of a conversation; called in their order.
@@ -114,7 +114,7 @@ impl Front {
     }
 
     async fn overview_and_log(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
-        let problems = self.problems().await?;
+        let ServiceFacts { editors, problems } = self.facts().await?;
         let read = self.0.desk.ask(|state| {
             let overview = Overview {
                 folders: state.workbench().roots().to_vec(),
@@ -122,6 +122,7 @@ impl Front {
                 proposals: state.proposals().cloned().collect(),
                 shared: Shared::of(state),
                 faults: state.workbench().faults().to_vec(),
+                editors,
                 problems,
             };
             let log = state.log().entries().cloned().collect();

@@ -6,9 +6,10 @@
 //! The crate `web` encodes them for HTTP (the page and the program's commands), the crate `editor`
 //! for the language server protocol.
 //!
-//! All types are domain types without a wire format, and all commands are asynchronous requests
-//! that could be sent to another process. So a caller need not know which process serves the
-//! folder.
+//! Several editors can be in one companion. Each reports what it has open through its own
+//! [`Presence`]; everything else is common to all.
+//!
+//! All types are domain types without a wire format, and all commands are asynchronous requests.
 //!
 //! There are no rules in here; those are the `workbench`'s. Start reading at [`Front`],
 //! then `pump.rs`, which turns events of the desk into changes.
@@ -31,7 +32,8 @@ pub use change::{Change, Counts, ProposalSummary, Topic};
 pub use error::FrontError;
 pub use feed::{Interest, NumberedChange};
 pub use front::{Front, PublishChange};
+pub use presence::Presence;
 pub use reader::{Item, Reader};
 pub use review::{hunks, off_thread};
-pub use service::{ServiceCommand, ServiceCommands};
+pub use service::{Editors, JoinedEditor, ServiceCommand, ServiceCommands, ServiceFacts};
 pub use snapshot::{HeldBackFile, Overview, Shared, Snapshot};

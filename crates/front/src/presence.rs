@@ -3,13 +3,29 @@
 use std::path::PathBuf;
 
 use companion::desk::State;
-use workbench::{Cursor, Document, Focus, Place, Visibility};
+use workbench::{Cursor, Document, Focus, Holder, Place, Visibility};
 
 use crate::error::FrontError;
 use crate::front::Front;
 use crate::review::off_thread;
 
+/// What one editor reports: what it has open, and where the person is in it. Another editor may
+/// report into the same front.
+#[derive(Clone, Debug)]
+pub struct Presence {
+    front: Front,
+    holder: Holder,
+}
+
 impl Front {
+    /// The presence of the editor that holds its documents as `holder`.
+    pub fn presence(&self, holder: Holder) -> Presence {
+        Presence {
+            front: self.clone(),
+            holder,
+        }
+    }
+
     /// The person is in this file, as a command reports. Returns whether agents see it.
     pub async fn focus_file(
         &self,
@@ -26,35 +42,13 @@ impl Front {
             selection,
         };
         let seen = self.0.desk.ask(move |state| {
-            state.focus(focus);
+            state.focus(Holder::COMMANDS, focus);
             let mut documents = state.workbench().documents();
             documents
                 .find(|document| document.path() == path)
                 .map(Document::visibility)
         });
         Ok(seen.await?.unwrap_or(Visibility::Shown))
-    }
-
-    /// The person has this document open, but is not in it.
-    pub async fn open_document(&self, place: Place) {
-        self.0.desk.tell(move |state| state.open(place)).await;
-    }
-
-    /// The person is in this document now, with this selection.
-    pub async fn focus(&self, focus: Focus) {
-        self.0.desk.tell(move |state| state.focus(focus)).await;
-    }
-
-    /// The person is in this document now. The selection is kept if they were there before.
-    pub async fn touch(&self, place: Place, cursor: Option<Cursor>) {
-        let touched = move |state: &mut State| state.touch(place, cursor);
-        self.0.desk.tell(touched).await;
-    }
-
-    /// The person closed this document.
-    pub async fn close_document(&self, path: PathBuf) {
-        let closed = move |state: &mut State| state.workbench_mut().close(&path);
-        self.0.desk.tell(closed).await;
     }
 
     /// A file or folder was renamed.
@@ -69,16 +63,61 @@ impl Front {
         self.0.desk.tell(deleted).await;
     }
 
-    /// Whether the person trusts this workspace, in an editor that has such a notion.
-    pub async fn set_trust(&self, trusted: Option<bool>) {
-        let trusts = move |state: &mut State| state.workbench_mut().set_trust(trusted);
-        self.0.desk.tell(trusts).await;
-    }
-
     /// Stops sharing with agents what is open, or resumes it.
     pub async fn set_paused(&self, paused: bool) -> Result<(), FrontError> {
         let set = self.0.desk.ask(move |state| state.set_paused(paused));
         Ok(set.await?)
+    }
+}
+
+impl Presence {
+    /// The person has this document open, but is not in it.
+    pub async fn open_document(&self, place: Place) {
+        let holder = self.holder;
+        self.tell(move |state| state.open(holder, place)).await;
+    }
+
+    /// The person is in this document now, with this selection.
+    pub async fn focus(&self, focus: Focus) {
+        let holder = self.holder;
+        self.tell(move |state| state.focus(holder, focus)).await;
+    }
+
+    /// The person is in this document now. The selection is kept if they were there before.
+    pub async fn touch(&self, place: Place, cursor: Option<Cursor>) {
+        let holder = self.holder;
+        self.tell(move |state| state.touch(holder, place, cursor))
+            .await;
+    }
+
+    /// The person closed this document.
+    pub async fn close_document(&self, path: PathBuf) {
+        let holder = self.holder;
+        self.tell(move |state| state.workbench_mut().close(holder, &path))
+            .await;
+    }
+
+    /// Whether the person trusts this workspace, in an editor that has such a notion.
+    pub async fn set_trust(&self, trusted: Option<bool>) {
+        let holder = self.holder;
+        self.tell(move |state| state.workbench_mut().set_trust(holder, trusted))
+            .await;
+    }
+
+    /// The editor has other folders open from now on.
+    pub async fn set_folders(&self, folders: Vec<PathBuf>) -> Result<(), FrontError> {
+        self.front.set_folders(self.holder, folders).await
+    }
+
+    /// The editor has left: what only it had open is closed.
+    pub async fn leave(&self) {
+        let holder = self.holder;
+        self.tell(move |state| state.workbench_mut().leave(holder))
+            .await;
+    }
+
+    async fn tell(&self, report: impl FnOnce(&mut State) + Send + 'static) {
+        self.front.0.desk.tell(report).await;
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio::sync::{mpsc, oneshot};
+use workbench::Holder;
 
+use crate::change::Change;
 use crate::error::FrontError;
 use crate::front::Front;
 
@@ -15,14 +17,41 @@ pub enum ServiceCommand {
     Restart,
     /// Stop the companion.
     Stop,
-    /// Serve other folders from now on.
-    SetFolders(Vec<PathBuf>),
+    /// This editor has other folders open from now on.
+    SetFolders(Holder, Vec<PathBuf>),
     /// Let agents below this process find the companion until it ends. Answered when they can.
     AddHostProcess(u32, oneshot::Sender<()>),
     /// The environment variables for an agent.
     Environment(oneshot::Sender<BTreeMap<String, String>>),
+    /// What only the program knows about the companion.
+    Facts(oneshot::Sender<ServiceFacts>),
+}
+
+/// What only the program knows about the companion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceFacts {
+    /// The editors that are in it.
+    pub editors: Editors,
     /// What is wrong with the discovery files, in words.
-    Problems(oneshot::Sender<Vec<String>>),
+    pub problems: Vec<String>,
+}
+
+/// The editors that are in a companion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Editors {
+    /// The name that agents show: of the editor that joined last, or of the companion itself.
+    pub name: String,
+    /// Those that have joined and not left, the last one last.
+    pub joined: Vec<JoinedEditor>,
+}
+
+/// An editor that is in a companion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinedEditor {
+    /// Its name.
+    pub name: String,
+    /// Its process, if it said so.
+    pub process: Option<u32>,
 }
 
 /// The channel to the program.
@@ -39,9 +68,18 @@ impl Front {
         self.send(ServiceCommand::Stop).await
     }
 
-    /// Serves other folders from now on.
-    pub async fn set_folders(&self, folders: Vec<PathBuf>) -> Result<(), FrontError> {
-        self.send(ServiceCommand::SetFolders(folders)).await
+    pub(crate) async fn set_folders(
+        &self,
+        holder: Holder,
+        folders: Vec<PathBuf>,
+    ) -> Result<(), FrontError> {
+        let command = ServiceCommand::SetFolders(holder, folders);
+        self.send(command).await
+    }
+
+    /// Tells all front ends that an editor has joined or left.
+    pub fn publish_editors(&self, editors: Editors) {
+        self.0.feed.push(Change::Editors(editors));
     }
 
     /// Lets agents below this process find the companion until it ends.
@@ -55,9 +93,9 @@ impl Front {
         self.ask_service(ServiceCommand::Environment).await
     }
 
-    /// What is wrong with the discovery files, in words.
-    pub async fn problems(&self) -> Result<Vec<String>, FrontError> {
-        self.ask_service(ServiceCommand::Problems).await
+    /// What only the program knows about the companion.
+    pub(crate) async fn facts(&self) -> Result<ServiceFacts, FrontError> {
+        self.ask_service(ServiceCommand::Facts).await
     }
 
     async fn send(&self, command: ServiceCommand) -> Result<(), FrontError> {

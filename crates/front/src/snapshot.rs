@@ -6,6 +6,7 @@ use companion::desk::{AgentSession, LogEntry, LogEvent, State};
 use workbench::{Context, Fault, HeldBack, Outcome, Proposal, ProposalId, Reason};
 
 use crate::change::Counts;
+use crate::service::Editors;
 
 /// How many held-back files are listed by name; the rest is only counted.
 const MOST_HELD_BACK: usize = 100;
@@ -36,6 +37,8 @@ pub struct Overview {
     pub shared: Shared,
     /// What closes folders to agents: nothing of them is shared until it is mended.
     pub faults: Vec<Fault>,
+    /// The editors that are in it.
+    pub editors: Editors,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
 }

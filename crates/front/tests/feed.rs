@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use companion::desk::Draft;
 use conversation::view::Speaker;
 use conversation::{BackendEvent, Conversation, Settings};
-use front::{Change, FrontError, Interest, Item, Reader, ServiceCommand, Topic};
+use front::{Change, FrontError, Interest, Item, Reader, ServiceCommand, ServiceFacts, Topic};
 use testkit::scripted_backend::{Script, scripted};
 use testkit::{InProcessCompanion, soon};
 use tokio::sync::{mpsc, oneshot};
 use workbench::{
-    Agent, Cursor, Decision, Fault, Focus, Original, Outcome, Place, Privacy, Proposal, ProposalId,
-    ProposalRequest, Refusal, Scope, SessionId, Standing, Texts, Verdict, VerdictCapabilities,
-    Visibility,
+    Agent, Cursor, Decision, Fault, Focus, Holder, Original, Outcome, Place, Privacy, Proposal,
+    ProposalId, ProposalRequest, Refusal, Scope, SessionId, Standing, Texts, Verdict,
+    VerdictCapabilities, Visibility,
 };
 
 const EVERYTHING: Interest = Interest::of(&[Topic::Review, Topic::Conversation, Topic::Shared]);
@@ -44,9 +44,13 @@ impl ScriptedCompanion {
         let (commands, mut inbox) = mpsc::channel(8);
         tokio::spawn(async move {
             while let Some(command) = inbox.recv().await {
-                if let ServiceCommand::Problems(answer) = command {
+                if let ServiceCommand::Facts(answer) = command {
+                    let facts = ServiceFacts {
+                        problems: vec!["a problem".into()],
+                        ..ServiceFacts::default()
+                    };
                     // The requester may be gone.
-                    drop(answer.send(vec!["a problem".into()]));
+                    drop(answer.send(facts));
                 }
             }
         });
@@ -267,7 +271,11 @@ async fn a_status_line_receives_counts_and_not_every_move() {
             cursor: Some(Cursor::new(line, 1)),
             selection: None,
         };
-        companion.front.focus(focus).await;
+        companion
+            .front
+            .presence(Holder::editor(1))
+            .focus(focus)
+            .await;
     }
     let Change::Counts(counts) = change(&mut reader).await else {
         panic!("counts");

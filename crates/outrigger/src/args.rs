@@ -103,9 +103,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]
     Run(RunArgs),
-    /// Serve an editor: a language server on stdin and stdout, with a companion inside.
+    /// Serve an editor: a language server on stdin and stdout, in front of the companion of its folders.
     ///
-    /// Editors start this; see docs/editor-protocol.md.
+    /// Joins the companion that serves them, or starts one. Editors start this; see docs/editor-protocol.md.
     Lsp(LspArgs),
     /// Connect an agent that speaks MCP on stdin and stdout to the companion of this folder.
     Bridge(BridgeArgs),

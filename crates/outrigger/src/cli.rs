@@ -14,8 +14,8 @@ use crate::{bridge, commands, daemon, lsp, man, memory, run, serve};
 /// Runs the program.
 pub(crate) fn run() -> CommandResult {
     memory::return_large_blocks();
-    // The inner processes of `outrigger run` are not commands for people.
-    match run::inner_process() {
+    // The inner processes of `outrigger run` and `outrigger lsp` are not commands for people.
+    match run::inner_process().or_else(lsp::editor_service) {
         Some(result) => result,
         None => run_command(&parse()),
     }

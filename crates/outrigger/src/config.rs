@@ -23,7 +23,7 @@ use crate::failure::{Failure, FailureKind};
 use companion::Limits;
 pub(crate) use daemon::{DaemonSettings, DaemonTarget};
 pub(crate) use layer::Layer;
-pub(crate) use privacy::{PrivacySettings, PrivacySources};
+pub(crate) use privacy::{PrivacyLayer, PrivacySettings, PrivacySources};
 pub(crate) use setting::{Origin, Setting};
 pub(crate) use show::ShownConfig;
 use tracing::level_filters::LevelFilter;
@@ -74,6 +74,7 @@ impl Config {
             user_file: user_file.map(Path::to_owned),
             user_file_is_named: variable("OUTRIGGER_CONFIG").is_some_and(|it| !it.is_empty()),
             fixed: [variables.privacy.clone(), start.privacy.clone()],
+            editors: Vec::new(),
             roots: roots.to_vec(),
             seen: None,
         };

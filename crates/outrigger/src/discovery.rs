@@ -1,12 +1,12 @@
 //! Keeps the discovery files true while a companion runs.
 //!
 //! `beacon` knows which files there are and writes them. This part decides what they say and
-//! when: it follows the folders that are served and the processes that agents may take for their
-//! editor, and it writes the record from which commands and a later run learn the same.
+//! when: it follows the folders that are served, the editors that come and go, and the processes
+//! that agents may take for their editor, and it writes the record from which commands and a later run learn the same.
 
 use std::path::{Path, PathBuf};
 
-use beacon::{Announcement, Beacon, Remover, Surroundings, process};
+use beacon::{Announcement, Beacon, IdeInfo, Remover, Surroundings, process};
 use companion::registry::{Record, Slot};
 use web::wire::Environment;
 use workbench::Agent;
@@ -21,27 +21,35 @@ pub(crate) struct Discovery {
     /// The processes that agents may take for their editor, as far as they follow from where we
     /// were started. Those that were added later stand in the record.
     candidates: Vec<u32>,
+    /// The processes of the editors that are here, the one that joined last at the end.
+    editors: Vec<u32>,
+    /// The process that we serve without editors.
+    serves: u32,
 }
 
 impl Discovery {
     /// Writes the files; when this returns, agents can find us. `parent` is the process that the
-    /// companion serves, if there is one.
+    /// companion serves, if there is one, and `editor` that of the editor for which it is started.
     pub(crate) fn start(
         announcement: Announcement,
         agents: Vec<Agent>,
         record: Record,
         slot: Slot,
         parent: Option<u32>,
+        editor: Option<u32>,
     ) -> Discovery {
         let candidates = process::candidates(record.pid, parent);
         let surroundings = Surroundings::capture();
+        let first = process::candidates(record.pid, editor.or(parent));
         let mut discovery = Discovery {
-            beacon: Beacon::announce(surroundings, &agents, announcement.clone(), &candidates),
+            beacon: Beacon::announce(surroundings, &agents, announcement.clone(), &first),
+            serves: announcement.serves,
             announcement,
             agents,
             record,
             slot,
             candidates,
+            editors: editor.into_iter().collect(),
         };
         // Processes that were added to the run before may still be there.
         discovery.remove_ended_candidates();
@@ -86,6 +94,24 @@ impl Discovery {
         self.candidates_changed();
     }
 
+    /// Announces other editors: the name that agents show, and the processes that they may take for
+    /// their editor.
+    pub(crate) fn set_editors(&mut self, ide: IdeInfo, processes: Vec<u32>) {
+        self.record.editor.clone_from(&ide.display_name);
+        // Qwen Code deletes a file whose process is gone.
+        let alive = processes
+            .iter()
+            .rev()
+            .copied()
+            .find(|pid| process::alive(*pid));
+        let serves = Some(self.serves).filter(|pid| process::alive(*pid));
+        self.announcement.serves = alive.or(serves).unwrap_or(self.record.pid);
+        self.announcement.ide = ide;
+        self.beacon.set_announcement(self.announcement.clone());
+        self.editors = processes;
+        self.candidates_changed();
+    }
+
     /// Announces other folders.
     pub(crate) fn set_roots(&mut self, roots: &[PathBuf]) {
         self.announcement.roots = roots.to_vec();
@@ -111,9 +137,11 @@ impl Discovery {
         }
     }
 
-    /// Removes the files.
+    /// Removes the files, and tells everybody who knows the record that this is about to end.
     pub(crate) fn remove(&mut self) {
         self.beacon.remove();
+        self.record.ending = true;
+        self.write_record();
     }
 
     /// Leaves files and record in place for the program that this process becomes at once.
@@ -131,8 +159,16 @@ impl Discovery {
     }
 
     fn candidates_changed(&mut self) {
-        let added = self.record.guests.keys();
-        let pids: Vec<_> = self.candidates.iter().chain(added).copied().collect();
+        let own = self.record.pid;
+        let editors = self.editors.iter().rev();
+        let editors = editors.flat_map(|pid| process::candidates(own, Some(*pid)));
+        let added = self.record.guests.keys().copied();
+        let mut pids: Vec<u32> = Vec::new();
+        for pid in editors.chain(self.candidates.iter().copied()).chain(added) {
+            if !pids.contains(&pid) {
+                pids.push(pid);
+            }
+        }
         self.beacon.set_pids(&pids);
         self.write_record();
     }

@@ -1,27 +1,39 @@
-//! `outrigger lsp`: a companion inside an editor's language server.
+//! `outrigger lsp`: a pipe between an editor and the companion of its folders.
+//!
+//! The companion is never in this process. Editors wait for their language servers when they close,
+//! and kill those that take too long; a companion that other editors have joined, or that waits for
+//! the next editor, could not live there. So this process finds the companion, starts it if there
+//! is none, and forwards bytes from then on. It ends with either side.
+
+mod launch;
+mod pipe;
 
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use editor::{
-    Connection, EditorInfo, EditorService, EditorSession, ServiceHost, SessionEnd, Trace,
-};
-use front::Front;
+use companion::registry::Record;
+use editor::{Greeting, Hello, SessionEnd, Trace};
 use tokio::io::BufReader;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use web::{Links, Owner};
+use tracing::level_filters::LevelFilter;
+use web::{ClientError, EditorPipe, wire};
 
 use crate::args::{GlobalArgs, LspArgs};
+use crate::commands::client;
 use crate::config::Layer;
-use crate::failure::{CommandResult, Failure};
-use crate::service::{Service, ServiceOptions};
-use crate::{runtime, signals};
+use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::service::{existing_folders, is_same_version};
+use crate::{folders, runtime, signals};
 
-/// How long the editor may take to read the last messages.
-const LAST_WRITES: Duration = Duration::from_millis(500);
+pub(crate) use launch::editor_service;
+
+/// How often, and at what intervals, to look for a companion that can be joined.
+const JOIN_TRIES: u32 = 500;
+const JOIN_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long what the editor has said before a signal may take to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(crate) fn lsp(global: &GlobalArgs, args: &LspArgs) -> CommandResult {
     let trace = match &args.record {
@@ -34,34 +46,27 @@ pub(crate) fn lsp(global: &GlobalArgs, args: &LspArgs) -> CommandResult {
         }
         None => None,
     };
+    // A mistake in the flag is reported at once.
+    let layer = Layer::from_editor(None, &editor::Options::default(), args.log.as_deref())?;
+    runtime::log_to_stderr(layer.log_level().unwrap_or(LevelFilter::WARN));
     let runtime = runtime::start()?;
     let end = runtime.block_on(async {
         let stop = signals::wait();
         signals::ignore_suspension();
-        let (stdin, stdout) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-        let (connection, writing) = Connection::over(stdin, stdout, trace);
-        let (ended, service_ended) = oneshot::channel();
-        let mut host = EditorHost {
-            global,
-            log: args.log.as_deref(),
-            running: None,
-            ended: Some(ended),
+        // An editor that closes may send a signal right after its last words, or before they are read.
+        let last_words = async {
+            stop.await;
+            tokio::time::sleep(LAST_WORDS).await;
         };
-        let end = tokio::select! {
-            end = EditorSession::new(connection, &mut host).run() => end,
-            // The companion ends by itself when the editor's process is gone, or when it is told to.
-            Ok(()) = service_ended => SessionEnd::Abrupt,
-            () = stop => SessionEnd::Abrupt,
-        };
-        host.stop().await;
-        // The last reply should arrive; an editor that does not read is not waited for.
-        let _ = tokio::time::timeout(LAST_WRITES, writing).await;
-        end
+        tokio::select! {
+            end = serve_editor(global, args, trace) => end,
+            () = last_words => SessionEnd::Abrupt,
+        }
     });
     // A pending read of stdin must not keep the program from ending.
     runtime.shutdown_background();
     Ok(match end {
-        SessionEnd::Clean => ExitCode::SUCCESS,
+        SessionEnd::Clean | SessionEnd::Stopped => ExitCode::SUCCESS,
         SessionEnd::Abrupt => ExitCode::FAILURE,
     })
 }
@@ -75,80 +80,91 @@ fn create_private(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Starts the companion of an editor, once the editor has said what it is for.
-struct EditorHost<'a> {
-    global: &'a GlobalArgs,
-    log: Option<&'a str>,
-    running: Option<RunningService>,
-    /// Told when the companion has ended.
-    ended: Option<oneshot::Sender<()>>,
-}
-
-/// A companion in a task of its own.
-struct RunningService {
-    front: Front,
-    links: Links,
-    task: JoinHandle<()>,
-}
-
-impl ServiceHost for &mut EditorHost<'_> {
-    async fn start(&mut self, editor: EditorInfo) -> Result<EditorService, String> {
-        self.start_service(editor)
-            .map_err(|failure| failure.to_string())
-    }
-
-    fn page_link(&mut self) -> Option<String> {
-        self.running.as_ref()?.links.fresh().ok()
-    }
-}
-
-impl EditorHost<'_> {
-    fn start_service(&mut self, editor: EditorInfo) -> Result<EditorService, Failure> {
-        let mut dirs = editor.folders;
-        dirs.retain(|root| root.is_dir());
-        let layer = Layer::from_editor(editor.name, &editor.options, self.log)?;
-        let options = ServiceOptions {
-            parent: editor.process.filter(|pid| beacon::process::exists(*pid)),
-            owner: Owner::Editor,
-            ..ServiceOptions::load(self.global, &dirs, layer)?
+async fn serve_editor(global: &GlobalArgs, args: &LspArgs, trace: Option<Trace>) -> SessionEnd {
+    let (stdin, stdout) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let mut greeting = Greeting::new(stdin, stdout, trace.clone());
+    loop {
+        let Some(hello) = greeting.hello().await else {
+            return SessionEnd::Abrupt;
         };
-        runtime::log_to_stderr(options.config.log.value);
-        for warning in options.config.warnings() {
-            tracing::warn!("{warning}");
+        match join(global, args, &hello).await {
+            Ok(companion) => {
+                let pipes = greeting.into_pipes();
+                return pipe::forward(pipes, companion, &hello.content, trace).await;
+            }
+            Err(failure) => greeting.refuse(&hello, failure.to_string()).await,
         }
-        let mut service = Service::start(options)?;
-        let front = service.front().clone();
-        let discovery = service.discovery();
-        let remover = discovery.remover();
-        runtime::on_panic(move || remover.remove());
-        let started = EditorService {
-            front: front.clone(),
-            port: discovery.record().port,
-            environment: discovery.environment(),
-            folders: discovery.record().roots.clone(),
-            private_folder: discovery.folder().to_owned(),
-        };
-        let ended = self.ended.take();
-        self.running = Some(RunningService {
-            front,
-            links: service.links().clone(),
-            task: tokio::spawn(async move {
-                service.run(std::future::pending()).await;
-                if let Some(ended) = ended {
-                    // The editor may have left first.
-                    let _ = ended.send(());
+    }
+}
+
+/// Joins the companion that serves all folders of the editor, and starts one first if there is none.
+async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<EditorPipe, Failure> {
+    let roots = folders::roots(global, &existing_folders(&hello.editor.folders))?;
+    let registry = folders::registry(global)?;
+    let settings = settings(&hello.editor.options);
+    let mut told = false;
+    let mut trouble = None;
+    for _ in 0..JOIN_TRIES {
+        let covering = registry.covering(&roots);
+        if let Some(other) = covering.last().filter(|it| !is_same_version(it))
+            && !std::mem::replace(&mut told, true)
+        {
+            tracing::warn!(
+                "process {} serves these folders with version {} of outrigger, this is version {}; \
+                 it is not joined: restart it with `outrigger restart`, or from its editor",
+                other.pid,
+                other.version,
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        let mut fresh = covering.iter();
+        match fresh.rfind(|record| is_same_version(record)) {
+            Some(record) if is_left_over(record, &settings).await => {
+                // It waits for an editor that asks for the same as the one before.
+                let _: Result<(), _> = client(record).post("/api/stop", &()).await;
+            }
+            Some(record) => match client(record).join().await {
+                Ok(pipe) => return Ok(pipe),
+                // It may be about to end.
+                Err(error) => trouble = Some(error),
+            },
+            None => {
+                for record in &covering {
+                    if is_left_over(record, "").await {
+                        let _: Result<(), _> = client(record).post("/api/stop", &()).await;
+                    }
                 }
-            }),
-        });
-        Ok(started)
-    }
-
-    /// Ends the companion and waits until its files are gone.
-    async fn stop(&mut self) {
-        if let Some(running) = self.running.take() {
-            // One that is ending already does not hear it.
-            let _ = running.front.stop().await;
-            let _ = running.task.await;
+                launch::launch(global, args, hello, &roots, settings.clone()).await?;
+                continue;
+            }
         }
+        tokio::time::sleep(JOIN_INTERVAL).await;
     }
+    Err(match trouble {
+        Some(error) => Failure::from(error),
+        None => Failure::new(
+            FailureKind::Start,
+            "the companion of this folder does not let go",
+        )
+        .hint("`outrigger stop` ends it"),
+    })
+}
+
+/// What an editor asks for that holds for all editors of a companion.
+fn settings(options: &editor::Options) -> String {
+    serde_json::json!({ "agents": options.agents, "daemon": options.daemon }).to_string()
+}
+
+/// Whether this companion was started by an editor that asked for something else, and only waits
+/// for the next one.
+async fn is_left_over(record: &Record, settings: &str) -> bool {
+    if record
+        .editor_settings
+        .as_deref()
+        .is_none_or(|other| other == settings)
+    {
+        return false;
+    }
+    let status: Result<wire::Status, ClientError> = client(record).get("/api/status").await;
+    status.is_ok_and(|status| status.editors.is_empty())
 }

@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::process::{ExitCode, ExitStatus, Stdio};
 
+use companion::registry::Record;
 use front::words;
 use tokio::process::Command;
 use tracing::level_filters::LevelFilter;
@@ -22,7 +23,7 @@ use crate::commands::client;
 use crate::config::Layer;
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::output::note;
-use crate::service::{Service, ServiceOptions};
+use crate::service::{Service, ServiceOptions, Start};
 use crate::{folders, runtime, signals};
 
 pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
@@ -31,12 +32,7 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
     let own = std::process::id();
     runtime::start()?.block_on(async {
         if let Some(record) = running {
-            let client = client(&record);
-            let () = client
-                .post("/api/guests", &wire::HostProcess { pid: own })
-                .await?;
-            let variables = client.get("/api/environment").await?;
-            return launch(global, args, &variables).await;
+            return launch_as_guest(global, args, &record).await;
         }
         // No companion serves this folder, so we run one for as long as the agent runs.
         let options = ServiceOptions {
@@ -46,7 +42,10 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         runtime::log_to_stderr(LevelFilter::ERROR);
         // From here on signals are forwarded to the agent, and must not end us before it.
         let _signals = signals::wait();
-        let mut service = Service::start(options)?;
+        let mut service = match Service::start(options)? {
+            Start::Started(service) => service,
+            Start::Served(record) => return launch_as_guest(global, args, &record).await,
+        };
         for fault in service.faults() {
             note(words::fault(fault));
         }
@@ -62,6 +61,17 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         let _ = running.await;
         result
     })
+}
+
+/// Starts the agent for a companion that runs elsewhere, and waits for the agent.
+async fn launch_as_guest(global: &GlobalArgs, args: &RunArgs, record: &Record) -> CommandResult {
+    let client = client(record);
+    let process = wire::HostProcess {
+        pid: std::process::id(),
+    };
+    let () = client.post("/api/guests", &process).await?;
+    let variables = client.get("/api/environment").await?;
+    launch(global, args, &variables).await
 }
 
 /// Starts the agent and waits for it.

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use companion::registry::Record;
 use serde::Serialize;
+use web::wire;
 
 use crate::args::{GlobalArgs, ServeArgs};
+use crate::commands::client;
 use crate::config::{Layer, ShownConfig};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{note, one_line, print, print_error, print_json};
-use crate::service::{Exit, Service, ServiceOptions, load_config};
+use crate::service::{Exit, Service, ServiceOptions, Start, is_same_version, load_config};
 use crate::{browser, folders, narration, resume, runtime, signals};
 
 /// How long work that blocks may keep the program from ending.
@@ -19,11 +22,31 @@ const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// What `--json` prints when the companion is ready. It holds no token.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Ready<'a> {
     pid: u32,
     port: u16,
     roots: &'a [PathBuf],
     version: &'a str,
+    /// Whether it ran before: this process has started nothing and ends.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    already_running: bool,
+}
+
+impl Ready<'_> {
+    fn of(record: &Record, already_running: bool) -> Ready<'_> {
+        Ready {
+            pid: record.pid,
+            port: record.port,
+            roots: &record.roots,
+            version: &record.version,
+            already_running,
+        }
+    }
+
+    fn print(&self) {
+        print(&(serde_json::to_string(self).unwrap_or_default() + "\n"));
+    }
 }
 
 pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
@@ -38,16 +61,6 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     for warning in options.config.warnings() {
         tracing::warn!("{warning}");
     }
-    let already = options
-        .roots
-        .first()
-        .and_then(|root| options.registry.serving(root));
-    if let Some(other) = already.filter(|_| !resumed) {
-        note(format_args!(
-            "process {} serves this folder already (port {}); agents that start from now on find this one",
-            other.pid, other.port
-        ));
-    }
     let is_terminal = std::io::stdout().is_terminal();
     let has_browser = browser::would_be_seen(&|name| std::env::var(name).ok(), is_terminal);
     let open = options.config.open.value && !args.json && has_browser;
@@ -55,7 +68,13 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let runtime = runtime::start()?;
     let exit = runtime.block_on(async {
         let stop = signals::wait();
-        let mut service = Service::start(options)?;
+        let mut service = match Service::start(options)? {
+            Start::Started(service) => service,
+            Start::Served(record) => {
+                say_served(&record, args, open).await?;
+                return Ok(Exit::Stopped);
+            }
+        };
         let remover = service.discovery().remover();
         runtime::on_panic(move || remover.remove());
         if !resumed {
@@ -95,14 +114,7 @@ fn say_ready(service: &mut Service, json: bool, open: bool) {
     let links = service.links().clone();
     let record = service.discovery().record();
     if json {
-        let ready = Ready {
-            pid: record.pid,
-            port: record.port,
-            roots: &record.roots,
-            version: &record.version,
-        };
-        let line = serde_json::to_string(&ready).unwrap_or_default();
-        return print(&(line + "\n"));
+        return Ready::of(record, false).print();
     }
     let roots: Vec<_> = record
         .roots
@@ -129,4 +141,69 @@ fn say_ready(service: &mut Service, json: bool, open: bool) {
     {
         failure.report();
     }
+}
+
+/// Says who serves these folders already, and how to use that one.
+async fn say_served(record: &Record, args: &ServeArgs, open: bool) -> Result<(), Failure> {
+    let client = client(record);
+    let status: wire::Status = client.get("/api/status").await?;
+    print_error(&format!(
+        "{} serves this folder on port {}\n",
+        one_line(who(&status)),
+        record.port
+    ));
+    if !is_same_version(record) {
+        note(format_args!(
+            "that is version {} of outrigger, this is {}; `outrigger restart` brings it up to date",
+            one_line(&record.version),
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    let unused = flags_in_vain(record, args);
+    if !unused.is_empty() {
+        note(format_args!(
+            "{} cannot be applied to a companion that runs; run `outrigger stop`, then this command again",
+            unused.join(", ")
+        ));
+    }
+    if args.json {
+        Ready::of(record, true).print();
+        return Ok(());
+    }
+    let link: wire::PageLink = client.post("/api/links", &()).await?;
+    print(&format!("  review in the browser: {}\n", link.url));
+    if open {
+        let link: wire::PageLink = client.post("/api/links", &()).await?;
+        if let Err(failure) = browser::open(&link.url) {
+            failure.report();
+        }
+    }
+    Ok(())
+}
+
+/// Whoever the person knows it by: the editor that joined last, or the program itself.
+fn who(status: &wire::Status) -> String {
+    match status.editors.last() {
+        Some(wire::Editor {
+            name,
+            pid: Some(pid),
+        }) => format!("{name} (process {pid})"),
+        Some(editor) => editor.name.clone(),
+        None => format!("{} (process {})", status.editor, status.pid),
+    }
+}
+
+/// The flags that ask for something else than the running companion may have.
+fn flags_in_vain(record: &Record, args: &ServeArgs) -> Vec<&'static str> {
+    let flags = [
+        ("--port", args.port.is_some_and(|port| port != record.port)),
+        ("--daemon", args.daemon),
+        ("--daemon-url", args.daemon_url.is_some()),
+        ("--parent", args.parent.is_some()),
+        ("--agents", !args.agents.is_empty()),
+        ("--ignore", !args.ignore.is_empty()),
+        ("--name", args.name.is_some()),
+    ];
+    let given = flags.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(flag, _)| flag).collect()
 }

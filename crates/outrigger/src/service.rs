@@ -1,37 +1,41 @@
 //! A running companion.
 //!
 //! Puts the crates together and holds no rules of its own: the desk, the endpoint for agents, the
-//! API for the person, the conversation with a daemon, and the discovery files.
+//! API for the person, the conversation with a daemon, the discovery files, and the editors that
+//! join and leave.
 
+mod editors;
 mod identity;
 mod options;
 mod privacy;
+mod reception;
 mod server;
+mod start;
 
 use std::future::Future;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use beacon::process;
+use companion::Ending;
 use companion::desk::{Desk, State};
 use companion::registry::Record;
-use companion::{Ending, mcp, random_hex};
-use conversation::Conversation;
-use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
-use front::{Front, PublishChange, ServiceCommand};
+use editor::SessionEnd;
+use front::{Front, ServiceCommand, ServiceFacts};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
-use web::{Keys, Links, Owner};
-use workbench::{Agent, Fault, Workbench};
+use web::{Links, Owner};
+use workbench::{Agent, Fault};
 
-use crate::config::DaemonTarget;
 use crate::discovery::{Discovery, is_running};
-use crate::failure::{Failure, FailureKind};
-pub(crate) use options::{ServiceOptions, load_config};
+pub(crate) use editors::CLEAN_END;
+pub(crate) use options::{ServiceOptions, StartingEditor, load_config};
 use privacy::PrivacyWatch;
-use server::{HttpServer, listen};
+pub(crate) use reception::existing_folders;
+use reception::{OwnPart, Reception};
+use server::HttpServer;
+pub(crate) use start::is_same_version;
 
 /// How often the discovery files, what decides what is shared, and the parent process are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -50,9 +54,21 @@ pub(crate) struct Service {
     privacy: PrivacyWatch,
     /// The agents that may connect.
     admitted: watch::Receiver<Vec<Agent>>,
-    owner: Owner,
     /// The process that the companion ends with, and when that process was started.
     parent: Option<(u32, Option<u64>)>,
+    owner: Owner,
+    /// What it has without editors.
+    own: OwnPart,
+    /// The editors that are in it.
+    reception: Reception,
+}
+
+/// The outcome of starting a service.
+pub(crate) enum Start {
+    /// It runs.
+    Started(Box<Service>),
+    /// Another one serves all of these folders.
+    Served(Box<Record>),
 }
 
 /// How a service ended.
@@ -64,107 +80,6 @@ pub(crate) enum Exit {
 }
 
 impl Service {
-    /// Starts a companion. When this returns, agents can find it and connect.
-    pub(crate) fn start(options: ServiceOptions) -> Result<Service, Failure> {
-        let ServiceOptions {
-            roots,
-            config,
-            daemon,
-            registry,
-            state,
-            parent,
-            owner,
-            socket,
-        } = options;
-        if let Some(pid) = parent
-            && !process::exists(pid)
-        {
-            let message = format!("there is no process {pid} (--parent)");
-            return Err(Failure::new(FailureKind::Start, message));
-        }
-        let (watched, privacy) = PrivacyWatch::start(&config, &roots);
-        let mut admitted = watched.admitted();
-
-        let (slot, previous) = (registry.claim(&roots, socket.is_some())).map_err(cannot_start)?;
-        for abandoned in registry.abandoned() {
-            remove_leftovers(&abandoned);
-        }
-        let listener = listen(socket, &config, previous.as_ref())?;
-        let port = listener.local_addr().map_err(cannot_start)?.port();
-        let record = identity::record(port, roots, &config, previous.as_ref())?;
-
-        let limits = config.limits();
-        let (saved, journal) = slot.journal().map_err(cannot_start)?;
-        let workbench = Workbench::new(record.roots.clone(), privacy);
-        let (sink, contexts) = mcp::context_channel();
-        let desk = Desk::start(workbench, saved, journal, limits.clone(), sink);
-        let (ending, ended) = watch::channel(Ending::No);
-        let (sender, commands) = mpsc::channel(16);
-        let links = Links::new(port);
-        let front = Front::start(desk.clone(), sender, |publish| {
-            let target = daemon?;
-            Some(start_conversation(
-                target,
-                &record,
-                slot.folder(),
-                &desk,
-                publish,
-            ))
-        });
-        let front = front.map_err(cannot_start)?;
-        let agents = admitted.borrow_and_update().clone();
-        let app = mcp::router(mcp::Endpoint {
-            port,
-            tokens: identity::tokens(&record),
-            admitted: admitted.clone(),
-            desk: desk.clone(),
-            contexts,
-            ending: ended.clone(),
-            limits: limits.clone(),
-        })
-        .merge(web::router(web::Api {
-            port,
-            editor: record.editor.clone(),
-            agents: admitted.clone(),
-            keys: Keys {
-                commands: record.secret.clone(),
-                page: record.page.clone(),
-            },
-            links: links.clone(),
-            front: front.clone(),
-            owner,
-            instance: random_hex::<8>().map_err(cannot_start)?,
-            ending: ended,
-            body: limits.body,
-            keep_alive: limits.keep_alive,
-        }));
-        let announcement = identity::announcement(&record, &state, parent);
-        let discovery = Discovery::start(announcement, agents, record, slot, parent);
-        if let Some(mut previous) = previous {
-            // Files of the run before that this one has not written again name processes that are
-            // gone.
-            let files = &discovery.record().files;
-            previous.files.retain(|file| !files.contains(file));
-            remove_leftovers(&previous);
-        }
-        for problem in discovery.problems() {
-            tracing::warn!("{problem}");
-        }
-        Ok(Service {
-            server: HttpServer::start(listener, app, limits),
-            ending,
-            commands,
-            front,
-            links,
-            desk,
-            discovery,
-            privacy: watched,
-            admitted,
-            owner,
-            parent: parent.map(|pid| (pid, process::started(pid))),
-        })
-    }
-
     /// The discovery files, for whoever starts agents or reports where we are.
     pub(crate) fn discovery(&mut self) -> &mut Discovery {
         &mut self.discovery
@@ -202,13 +117,16 @@ impl Service {
         if let Ok(receipt) = persisted {
             receipt.written().await;
         }
-        match (ending, socket) {
-            (Ending::Restart { .. }, Some(socket)) => {
-                self.discovery.hand_over();
-                Exit::Restart(socket)
-            }
-            _ => Exit::Stopped,
-        }
+        let exit = if let (Ending::Restart { .. }, Some(socket)) = (ending, socket) {
+            self.discovery.hand_over();
+            Exit::Restart(socket)
+        } else {
+            drop(self.discovery);
+            Exit::Stopped
+        };
+        // An editor learns that the service has ended when nothing is left of it.
+        self.reception.close().await;
+        exit
     }
 
     async fn until_ending(&mut self, stop: impl Future<Output = ()>) -> Ending {
@@ -227,6 +145,9 @@ impl Service {
                     ServiceCommand::Stop => return Ending::Exit,
                     other => self.handle(other).await,
                 },
+                event = self.reception.next() => if !self.receive(event).await {
+                    return Ending::Exit;
+                },
             }
         }
     }
@@ -239,8 +160,19 @@ impl Service {
                 let _ = done.send(());
             }
             ServiceCommand::Environment(reply) => drop(reply.send(self.discovery.environment())),
-            ServiceCommand::Problems(reply) => drop(reply.send(self.discovery.problems())),
-            ServiceCommand::SetFolders(roots) => self.set_roots(roots).await,
+            ServiceCommand::Facts(reply) => {
+                let facts = ServiceFacts {
+                    editors: self.reception.seats.list(&self.own.name),
+                    problems: self.discovery.problems(),
+                };
+                let _ = reply.send(facts);
+            }
+            ServiceCommand::SetFolders(holder, folders) => {
+                if let Some(known) = self.reception.seats.folders_mut(holder) {
+                    *known = folders;
+                    self.folders_changed().await;
+                }
+            }
             // These end the loop that calls this.
             ServiceCommand::Restart | ServiceCommand::Stop => {}
         }
@@ -257,13 +189,20 @@ impl Service {
             .await;
     }
 
-    /// Looks at everything outside that can change; `false` if the parent process has ended.
+    /// Looks at everything outside that can change; `false` if the parent process has ended, or that
+    /// of the last editor.
     async fn check(&mut self) -> bool {
         if let Some((pid, started)) = self.parent
             && !is_running(pid, started)
         {
             tracing::info!(pid, "the parent process of this companion has ended");
             return false;
+        }
+        for holder in self.reception.seats.ended() {
+            tracing::info!("the process of an editor has ended");
+            if !self.leave(holder, SessionEnd::Abrupt).await {
+                return false;
+            }
         }
         self.discovery.check();
         self.reload_privacy().await;
@@ -283,49 +222,4 @@ impl Service {
             self.desk.tell(end).await;
         }
     }
-}
-
-/// Starts the conversation with a daemon. It must not keep the companion from starting: if there is
-/// no daemon, the page and the editor say so, and what to do.
-fn start_conversation(
-    target: DaemonTarget,
-    record: &Record,
-    memory: &Path,
-    desk: &Desk,
-    publish: PublishChange,
-) -> Conversation {
-    let backend = DaemonBackend::new(DaemonSettings {
-        address: target.address,
-        token: target.token,
-        workspace: record.roots.first().cloned().unwrap_or_default(),
-        program: "qwen".into(),
-        session: ::daemon::SessionSettings::default(),
-        timeouts: ::daemon::Timeouts::default(),
-    });
-    let settings = conversation::Settings {
-        memory: memory.to_owned(),
-        machine: conversation::machine_name(),
-    };
-    let conversation = Conversation::start(backend, settings, desk.clone(), publish);
-    let begin = conversation.clone();
-    // What goes wrong shows in the status of the conversation.
-    tokio::spawn(async move { begin.begin().await });
-    conversation
-}
-
-/// Removes the discovery files that a run could not remove because it crashed.
-fn remove_leftovers(of: &Record) {
-    let tokens: Vec<_> = of
-        .tokens
-        .iter()
-        .map(|(_, token)| token.expose().to_owned())
-        .collect();
-    for file in beacon::leftovers::clear(&of.files, &tokens) {
-        tracing::info!(path = %file.display(), "removed a discovery file of an earlier run");
-    }
-}
-
-fn cannot_start(error: impl std::fmt::Display) -> Failure {
-    let message = format!("cannot start the companion: {error}");
-    Failure::new(FailureKind::Start, message)
 }

@@ -104,7 +104,7 @@ impl Household {
         self.companion = Some(Companion::start(command));
     }
 
-    /// Starts an editor with a plugin, in whose process the companion lives; the same as after a
+    /// Starts an editor with a plugin, which starts the companion if none runs; the same as after a
     /// crash. Its process is `process`.
     #[track_caller]
     pub fn edit(&self, process: u32) -> ScriptedEditor {

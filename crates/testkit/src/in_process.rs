@@ -274,7 +274,9 @@ impl InProcessCompanion {
             cursor: Some(Cursor::new(cursor.0, cursor.1)),
             selection: selection.map(str::to_owned),
         };
-        let focused = self.desk.ask(move |state| state.focus(focus));
+        let focused = self
+            .desk
+            .ask(move |state| state.focus(workbench::Holder::COMMANDS, focus));
         focused.await.unwrap();
     }
 

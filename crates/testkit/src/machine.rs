@@ -8,11 +8,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::Companion;
+use crate::{Companion, PATIENCE};
 
 /// A machine of a test's own, as far as a program can tell.
 pub struct Machine {
@@ -161,6 +164,31 @@ impl Machine {
             name.starts_with("gemini-ide-server-")
         };
         token(files.iter().find(name).unwrap())
+    }
+}
+
+impl Drop for Machine {
+    /// Ends companions that wait for the next editor: nothing must be left on a machine that goes.
+    fn drop(&mut self) {
+        let companions = self.home().join(".local/state/outrigger/companions");
+        let companions = fs::read_dir(companions).into_iter().flatten().flatten();
+        for folder in companions {
+            let record = fs::read(folder.path().join("companion.json")).unwrap_or_default();
+            let record: Value = serde_json::from_slice(&record).unwrap_or_default();
+            let pid = record["pid"].as_i64().and_then(|pid| pid.try_into().ok());
+            let is_ours = |pid: &i32| {
+                let program = fs::read_link(format!("/proc/{pid}/exe"));
+                record["ending"] == false && program.is_ok_and(|it| it == self.program)
+            };
+            let Some(pid) = pid.filter(is_ours) else {
+                continue;
+            };
+            let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::TERM));
+            let end = Instant::now() + PATIENCE;
+            while is_ours(&pid) && Instant::now() < end {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 }
 

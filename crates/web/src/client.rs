@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use axum::http::{Method, Request, StatusCode, header};
+use axum::http::{Method, Request, Response, StatusCode, header, request};
 use bytes::Bytes;
 use companion::Token;
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
+use crate::routes::{EditorPipe, PROTOCOL};
 use crate::wire::Problem;
 
 /// How long a companion may take to answer; it is on the same machine.
@@ -60,6 +62,31 @@ impl Client {
         self.request(Method::POST, path, body.into()).await
     }
 
+    /// Joins the companion as an editor: what goes over the pipe from now on is the editor's.
+    pub async fn join(&self) -> Result<EditorPipe, ClientError> {
+        let joined = async {
+            let request = self
+                .head(Method::GET, "/api/editor")
+                .header(header::CONNECTION, "upgrade")
+                .header(header::UPGRADE, PROTOCOL)
+                .body(Full::new(Bytes::new()));
+            let request = request.map_err(|error| self.silent(&error))?;
+            let response = self.send(request).await?;
+            if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                let status = response.status();
+                let body = response.into_body().collect().await;
+                let body = body.map_err(|error| self.silent(&error))?.to_bytes();
+                return Err(self.refusal(status, &body));
+            }
+            let upgraded = hyper::upgrade::on(response).await;
+            upgraded
+                .map(TokioIo::new)
+                .map_err(|error| self.silent(&error))
+        };
+        let joined = tokio::time::timeout(TIMEOUT, joined).await;
+        joined.map_err(|late| self.silent(&late))?
+    }
+
     async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -71,9 +98,13 @@ impl Client {
         if status.is_success() {
             return serde_json::from_slice(&body).map_err(|error| self.silent(&error));
         }
-        match serde_json::from_slice::<Problem>(&body) {
-            Ok(problem) => Err(ClientError::Refused(problem)),
-            Err(_) => Err(self.silent(&format!("it answers {status}"))),
+        Err(self.refusal(status, &body))
+    }
+
+    fn refusal(&self, status: StatusCode, body: &[u8]) -> ClientError {
+        match serde_json::from_slice::<Problem>(body) {
+            Ok(problem) => ClientError::Refused(problem),
+            Err(_) => self.silent(&format!("it answers {status}")),
         }
     }
 
@@ -83,28 +114,12 @@ impl Client {
         path: &str,
         body: Bytes,
     ) -> Result<(StatusCode, Bytes), ClientError> {
-        let stream = TcpStream::connect(("127.0.0.1", self.port))
-            .await
-            .map_err(|error| self.silent(&error))?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| self.silent(&error))?;
-        tokio::spawn(connection);
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, format!("127.0.0.1:{}", self.port))
-            .header(
-                header::AUTHORIZATION,
-                format!("Bearer {}", self.secret.expose()),
-            )
+        let request = self
+            .head(method, path)
             .header(header::CONTENT_TYPE, "application/json")
             .body(Full::new(body))
             .map_err(|error| self.silent(&error))?;
-        let response = sender
-            .send_request(request)
-            .await
-            .map_err(|error| self.silent(&error))?;
+        let response = self.send(request).await?;
         let status = response.status();
         let body = response
             .into_body()
@@ -112,6 +127,32 @@ impl Client {
             .await
             .map_err(|error| self.silent(&error))?;
         Ok((status, body.to_bytes()))
+    }
+
+    /// A request with the secret.
+    fn head(&self, method: Method, path: &str) -> request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, format!("127.0.0.1:{}", self.port))
+            .header(
+                header::AUTHORIZATION,
+                format!("Bearer {}", self.secret.expose()),
+            )
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, ClientError> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port))
+            .await
+            .map_err(|error| self.silent(&error))?;
+        // What an editor says must not wait for more.
+        let _ = stream.set_nodelay(true);
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| self.silent(&error))?;
+        tokio::spawn(connection.with_upgrades());
+        let response = sender.send_request(request).await;
+        response.map_err(|error| self.silent(&error))
     }
 
     fn silent(&self, why: &impl ToString) -> ClientError {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
-use front::{HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
+use front::{Editors, HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
 use workbench::{Fault, OpenFile, Proposal};
 
 use crate::routes::Api;
@@ -40,7 +40,8 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
         pid: std::process::id(),
         port: api.port,
         version: env!("CARGO_PKG_VERSION").into(),
-        editor: api.editor.clone(),
+        editor: overview.editors.name.clone(),
+        editors: editors(&overview.editors).editors,
         roots: overview.folders.iter().map(|root| unicode(root)).collect(),
         proposals: overview.proposals.len(),
         files: shared.context.files.iter().map(file).collect(),
@@ -137,6 +138,18 @@ pub(crate) fn detail(of: &Proposal) -> wire::Detail {
 /// The positions of hunks.
 pub(crate) fn hunks(hunks: &[workbench::Hunk]) -> Vec<wire::Hunk> {
     hunks.iter().map(wire::Hunk::from).collect()
+}
+
+/// The editors that are in it.
+pub(crate) fn editors(editors: &Editors) -> wire::Editors {
+    let joined = editors.joined.iter().map(|editor| wire::Editor {
+        name: editor.name.clone(),
+        pid: editor.process,
+    });
+    wire::Editors {
+        editor: editors.name.clone(),
+        editors: joined.collect(),
+    }
 }
 
 /// The connected agents.

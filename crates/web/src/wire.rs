@@ -22,6 +22,9 @@ pub struct Status {
     pub version: String,
     /// The editor's name as agents show it.
     pub editor: String,
+    /// The editors that are in it, the one that joined last at the end.
+    #[serde(default)]
+    pub editors: Vec<Editor>,
     /// The folders it serves.
     pub roots: Vec<PathBuf>,
     /// The agents that are connected.
@@ -37,6 +40,27 @@ pub struct Status {
     pub faults: Vec<Fault>,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
+}
+
+/// An editor that is in a companion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Editor {
+    /// Its name.
+    pub name: String,
+    /// Its process, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+}
+
+/// The editors that are in a companion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Editors {
+    /// The editor's name as agents show it.
+    pub editor: String,
+    /// All of them, the one that joined last at the end.
+    pub editors: Vec<Editor>,
 }
 
 /// A connected agent.

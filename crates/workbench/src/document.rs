@@ -49,6 +49,28 @@ impl Place {
     }
 }
 
+/// A front end that reports what the person has open: one editor, or the person's commands.
+///
+/// A document is open for as long as a front end holds it, so an editor that closes a file, or
+/// leaves, takes nothing from another one that has it open too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Holder(u64);
+
+impl Holder {
+    /// The person's commands. They say where the person is, but never that they have left.
+    pub const COMMANDS: Holder = Holder(0);
+
+    /// The editor with this number, which is counted from 1.
+    pub const fn editor(number: u64) -> Holder {
+        Holder(number)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
 /// A report that the person is looking at this file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Focus {
@@ -72,12 +94,20 @@ pub struct Document {
     pub(crate) visited: bool,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) visibility: Visibility,
+    /// The front ends that have it open, each once; never empty.
+    pub(crate) holders: Vec<Holder>,
 }
 
 impl Document {
     /// The path as the person sees it.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn hold(&mut self, holder: Holder) {
+        if !self.is_held_by(holder) {
+            self.holders.push(holder);
+        }
     }
 
     /// The path with all links resolved.
@@ -94,6 +124,11 @@ impl Document {
     /// The last reported position of the cursor.
     pub fn cursor(&self) -> Option<Cursor> {
         self.cursor
+    }
+
+    /// Whether this front end has it open.
+    pub fn is_held_by(&self, holder: Holder) -> bool {
+        self.holders.contains(&holder)
     }
 
     /// Whether privacy allows it to be shared with agents.

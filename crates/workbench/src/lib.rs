@@ -35,7 +35,7 @@ mod workbench;
 pub use absence::{AbsenceRule, Attendance};
 pub use agent::Agent;
 pub use context::{Active, Context, HeldBack, OpenFile};
-pub use document::{Cursor, Document, Focus, Place};
+pub use document::{Cursor, Document, Focus, Holder, Place};
 pub use id::{BadProposalId, ProposalId, SessionId};
 pub use outcome::Outcome;
 pub use present::{FileChange, Revised};

@@ -7,15 +7,19 @@
 //! Whether a document may be shared with agents is judged when it is opened, when
 //! it is renamed and when the rules change, and is cached. Whether its file still
 //! exists is checked each time, because a deletion is not reported.
+//!
+//! Several editors can report into one workbench. A document is open while one of
+//! them holds it; focus and selection are those of the one that reported last.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::focus_order::{FocusOrder, Rank};
 use crate::privacy::is_under_any;
 use crate::{
-    Active, Context, Cursor, Document, Fault, Focus, HeldBack, OpenFile, Place, Privacy, Reason,
-    Visibility, cut_utf16,
+    Active, Context, Cursor, Document, Fault, Focus, HeldBack, Holder, OpenFile, Place, Privacy,
+    Reason, Visibility, cut_utf16,
 };
 
 /// The agents ignore further files of a context.
@@ -29,11 +33,14 @@ const LONGEST_PATH: usize = 4_096;
 pub struct Workbench {
     roots: Vec<PathBuf>,
     privacy: Privacy,
-    trusted: Option<bool>,
+    /// What each editor that has such a notion says about trust.
+    trust: BTreeMap<Holder, bool>,
     order: FocusOrder,
     /// The selection in the newest document. Only that one is shared, and one
     /// per document would take unbounded memory.
     selection: Option<Box<str>>,
+    /// Who reported the focus last; the selection is theirs.
+    reporter: Option<Holder>,
     /// Counts the changes in what is held back.
     held_back_changes: u64,
 }
@@ -44,9 +51,10 @@ impl Workbench {
         Workbench {
             roots,
             privacy,
-            trusted: None,
+            trust: BTreeMap::new(),
             order: FocusOrder::default(),
             selection: None,
+            reporter: None,
             held_back_changes: 0,
         }
     }
@@ -72,19 +80,23 @@ impl Workbench {
         self.judge_all();
     }
 
-    /// Sets whether the person trusts the workspace; `None` if the editor has no
-    /// such notion.
-    pub fn set_trust(&mut self, trusted: Option<bool>) {
-        self.trusted = trusted;
+    /// Sets whether the person trusts the workspace, as one editor says; `None` if
+    /// it has no such notion. It counts as trusted if all that say something agree.
+    pub fn set_trust(&mut self, holder: Holder, trusted: Option<bool>) {
+        match trusted {
+            Some(trusted) => self.trust.insert(holder, trusted),
+            None => self.trust.remove(&holder),
+        };
     }
 
     /// A document is open, but does not have the focus: it is inserted right
     /// below the newest one. A document that is already open keeps its position.
-    pub fn open(&mut self, place: Place, now: u64) {
+    pub fn open(&mut self, holder: Holder, place: Place, now: u64) {
         if is_too_long(&place) {
             return;
         }
         if let Some(rank) = self.order.find(&place.path) {
+            self.hold(rank, holder);
             self.set_real_path(rank, place.real);
             return;
         }
@@ -92,7 +104,7 @@ impl Workbench {
             Some((top, document)) if document.visited => self.order.rank_below(top),
             _ => self.order.rank_on_top(now),
         };
-        self.insert(rank, place, None, false);
+        self.insert(rank, place, None, false, vec![holder]);
     }
 
     /// The person is looking at a document.
@@ -100,7 +112,7 @@ impl Workbench {
     /// A document that gets the focus gets a later time than all others, even if
     /// the clock jumps back. Moving the cursor in it does not change its time, so
     /// reporting the same focus twice changes nothing.
-    pub fn focus(&mut self, focus: Focus, now: u64) {
+    pub fn focus(&mut self, holder: Holder, focus: Focus, now: u64) {
         let Focus {
             place,
             cursor,
@@ -113,23 +125,32 @@ impl Workbench {
             Some((top, document)) if document.visited && *document.path == *place.path => {
                 if let Some(document) = self.order.get_mut(top) {
                     document.cursor = cursor;
+                    document.hold(holder);
                 }
                 self.set_real_path(top, place.real);
             }
             _ => {
                 let rank = self.order.rank_on_top(now);
-                self.insert(rank, place, cursor, true);
+                self.insert(rank, place, cursor, true, vec![holder]);
             }
         }
         self.selection = selection.and_then(stored);
+        self.reporter = Some(holder);
     }
 
     /// The person is in a document, at this position if it is known; the selection
     /// is unknown. If the position is unchanged, the selection is kept. Returns
     /// whether anything changed.
-    pub fn touch(&mut self, place: Place, cursor: Option<Cursor>, now: u64) -> bool {
+    pub fn touch(
+        &mut self,
+        holder: Holder,
+        place: Place,
+        cursor: Option<Cursor>,
+        now: u64,
+    ) -> bool {
         let is_there = self.documents().next().is_some_and(|newest| {
             newest.visited
+                && self.reporter == Some(holder)
                 && *newest.path == *place.path
                 && (cursor.is_none() || newest.cursor == cursor)
         });
@@ -140,16 +161,38 @@ impl Workbench {
                 cursor,
                 selection,
             };
-            self.focus(focus, now);
+            self.focus(holder, focus, now);
         }
         !is_there
     }
 
-    /// A document was closed. The one that had the focus before is active again,
-    /// as in every editor.
-    pub fn close(&mut self, path: &Path) {
-        let closed: Vec<_> = self.order.find(path).into_iter().collect();
-        self.remove_all(closed);
+    /// A front end closed a document. Unless another editor has it open, the one
+    /// that had the focus before is active again, as in every editor. What the
+    /// commands said of the document ends with it: they cannot say so themselves.
+    pub fn close(&mut self, holder: Holder, path: &Path) {
+        let closed = self.order.find(path).into_iter().collect();
+        self.release(closed, &[holder, Holder::COMMANDS]);
+        self.forget_selection_of(holder, path);
+    }
+
+    /// An editor has left: what only it had open is closed, and what it said about
+    /// trust is forgotten.
+    pub fn leave(&mut self, holder: Holder) {
+        self.trust.remove(&holder);
+        let held = self.order.newest_first();
+        let held = held.filter(|(_, document)| document.is_held_by(holder));
+        let held = held.map(|(rank, _)| rank).collect();
+        self.release(held, &[holder]);
+        if self.reporter == Some(holder) {
+            self.selection = None;
+            self.reporter = None;
+        }
+    }
+
+    /// Closes everything, whoever has it open.
+    pub fn close_all(&mut self) {
+        let all = self.order.newest_first().map(|(rank, _)| rank).collect();
+        self.remove_all(all);
     }
 
     /// A file, or a folder with all open documents below it, was renamed.
@@ -166,7 +209,13 @@ impl Workbench {
             .collect();
         for (rank, document) in moved {
             if let Some(place) = moved_place(&document, from, &path, &real) {
-                self.insert(rank, place, document.cursor, document.visited);
+                let Document {
+                    cursor,
+                    visited,
+                    holders,
+                    ..
+                } = document;
+                self.insert(rank, place, cursor, visited, holders);
             }
         }
         self.forget_selection_unless(newest);
@@ -203,8 +252,14 @@ impl Workbench {
             .collect();
         Context {
             files,
-            trusted: self.trusted,
+            trusted: self.trusted(),
         }
+    }
+
+    /// Whether the workspace is trusted; `None` if no editor has such a notion.
+    fn trusted(&self) -> Option<bool> {
+        let mut said = self.trust.values().copied();
+        (!self.trust.is_empty()).then(|| said.all(|trusted| trusted))
     }
 
     /// The selection in the newest document, if there is one.
@@ -257,7 +312,14 @@ impl Workbench {
         self.order.newest().map(|(rank, _)| rank)
     }
 
-    fn insert(&mut self, rank: Rank, place: Place, cursor: Option<Cursor>, visited: bool) {
+    fn insert(
+        &mut self,
+        rank: Rank,
+        place: Place,
+        cursor: Option<Cursor>,
+        visited: bool,
+        holders: Vec<Holder>,
+    ) {
         let visibility = judge(&self.roots, &self.privacy, &place.path, &place.real);
         let path: Arc<Path> = place.path.into();
         let document = Document {
@@ -267,10 +329,43 @@ impl Workbench {
             visited,
             cursor,
             visibility,
+            holders,
         };
         self.count_if_held_back(visibility);
         if let Some(replaced) = self.order.insert(rank, document) {
             self.count_if_held_back(replaced.visibility);
+            for holder in replaced.holders {
+                self.hold(rank, holder);
+            }
+        }
+    }
+
+    fn hold(&mut self, rank: Rank, holder: Holder) {
+        if let Some(document) = self.order.get_mut(rank) {
+            document.hold(holder);
+        }
+    }
+
+    /// These front ends have these documents open no more; what nobody has open is closed.
+    fn release(&mut self, ranks: Vec<Rank>, by: &[Holder]) {
+        let mut closed = Vec::new();
+        for rank in ranks {
+            if let Some(document) = self.order.get_mut(rank) {
+                document.holders.retain(|holder| !by.contains(holder));
+                if document.holders.is_empty() {
+                    closed.push(rank);
+                }
+            }
+        }
+        self.remove_all(closed);
+    }
+
+    /// Whoever closes the newest document has nothing selected in it any more, even if another
+    /// editor keeps it open.
+    fn forget_selection_of(&mut self, holder: Holder, path: &Path) {
+        let is_newest = (self.documents().next()).is_some_and(|newest| newest.path() == path);
+        if is_newest && self.reporter == Some(holder) {
+            self.selection = None;
         }
     }
 

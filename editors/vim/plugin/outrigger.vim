@@ -23,7 +23,7 @@ command -nargs=* -bang -complete=custom,command.Complete Outrigger command.Run([
 augroup outrigger
   autocmd!
   autocmd VimEnter,BufReadPost,BufNewFile,DirChanged * companion.Consider()
-  autocmd VimLeavePre * companion.Stop()
+  autocmd VimLeavePre * companion.Quit()
   autocmd BufReadPost,BufNewFile,BufFilePost,FileChangedShellPost * documents.Read(str2nr(expand('<abuf>')))
   autocmd BufWritePost * documents.Saved(str2nr(expand('<abuf>')))
   autocmd BufUnload * documents.Close(str2nr(expand('<abuf>')))

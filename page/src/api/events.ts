@@ -22,6 +22,7 @@ const KINDS: Record<keyof EventData, true> = {
   closed: true,
   sessions: true,
   faults: true,
+  editors: true,
   context: true,
   log: true,
   chat: true,

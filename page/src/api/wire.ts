@@ -28,11 +28,19 @@ export interface Fault {
   folder?: string;
 }
 
+/** An editor that is in the companion. */
+export interface Editor {
+  name: string;
+  pid?: number;
+}
+
 export interface Status {
   pid: number;
   port: number;
   version: string;
   editor: string;
+  /** The one that joined last at the end. */
+  editors: Editor[];
   roots: string[];
   sessions: Session[];
   faults: Fault[];
@@ -158,6 +166,8 @@ export interface EventData {
   closed: { id: number; why: CloseReason };
   sessions: Session[];
   faults: Fault[];
+  /** The name that agents show, and all editors that are in it now. */
+  editors: { editor: string; editors: Editor[] };
   context: Context;
   log: LogEntry;
   chat: Change;

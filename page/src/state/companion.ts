@@ -44,6 +44,8 @@ export function applyEvent(now: CompanionState, event: Event): CompanionState {
       return { ...now, sessions: event.data };
     case "faults":
       return { ...now, status: { ...now.status, faults: event.data } };
+    case "editors":
+      return { ...now, status: { ...now.status, ...event.data } };
     case "context":
       return { ...now, context: event.data };
     case "log": {

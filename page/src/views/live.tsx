@@ -97,6 +97,11 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
       <p class="quiet">
         {status.roots.map(visible).join(", ")}, port {status.port}, Outrigger {status.version}
       </p>
+      {status.editors.length > 0 && (
+        <p class="quiet" data-editors={status.editors.length}>
+          In {status.editors.map(({ name }) => visible(name)).join(", ")}
+        </p>
+      )}
       {sessions.length === 0 && <HowToConnect app={app} />}
       <ul class="rows">
         {sessions.map((session) => (

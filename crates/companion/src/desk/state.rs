@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, broadcast, oneshot, watch};
 use workbench::{
-    AbsenceRule, Agent, Decision, Focus, HeldBack, Outcome, Place, Proposal, ProposalId,
+    AbsenceRule, Agent, Decision, Focus, HeldBack, Holder, Outcome, Place, Proposal, ProposalId,
     ProposalRequest, Proposals, Refusal, Revised, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
@@ -39,11 +39,11 @@ pub struct State {
     reports: Arc<Notify>,
     /// Proposals without a session, and where their verdicts go.
     direct_waiters: HashMap<ProposalId, oneshot::Sender<Verdict>>,
-    /// Front ends that show a proposal and know its current text.
-    draft_sources: HashMap<ProposalId, DraftSource>,
     /// The texts of files that are open in an editor with unsaved changes, and that proposals are
     /// about.
     unsaved: Vec<(Place, Arc<str>)>,
+    /// Front ends that show a proposal and know its current text, the last one last.
+    draft_sources: HashMap<ProposalId, Vec<DraftSource>>,
     /// Whether the person has stopped the context.
     paused: bool,
     /// Whether the context may differ from what was published last.
@@ -213,7 +213,7 @@ impl State {
             }
         }
         for (focus, at) in saved.documents {
-            self.workbench.focus(focus, at);
+            self.workbench.focus(Holder::COMMANDS, focus, at);
         }
         self.journal.forget_documents();
     }
@@ -221,11 +221,14 @@ impl State {
     /// From now on `source` knows the text of this proposal.
     pub fn set_draft_source(&mut self, id: ProposalId, source: DraftSource) {
         if self.proposals.get(id).is_some() {
-            self.draft_sources.insert(id, source);
+            let sources = self.draft_sources.entry(id).or_default();
+            sources.retain(|known| !known.is_closed());
+            sources.push(source);
         }
     }
 
-    /// The front end that knows the text of what the session proposed for `path`.
+    /// The front end that knows the text of what the session proposed for `path`: of several, the
+    /// last one that is still there.
     pub(crate) fn draft_source(
         &self,
         session: &SessionId,
@@ -233,7 +236,9 @@ impl State {
     ) -> Option<(ProposalId, DraftSource)> {
         let mut proposals = self.proposals.iter();
         let found = proposals.find(|it| it.session == *session && it.path == path)?;
-        Some((found.id, self.draft_sources.get(&found.id)?.clone()))
+        let mut sources = self.draft_sources.get(&found.id)?.iter().rev();
+        let source = sources.find(|source| !source.is_closed())?;
+        Some((found.id, source.clone()))
     }
 
     /// A snapshot of everything.
@@ -455,17 +460,23 @@ impl State {
         self.receipt()
     }
 
+    /// Saves what the commands have said. Editors come back and say themselves what they have open.
     fn save_documents(&mut self) {
         // It belongs to the newest document, which comes first.
         let mut selection = self.workbench.selection().map(str::to_owned);
-        let documents = self.workbench.documents().map(|document| {
+        let documents = self
+            .workbench
+            .documents()
+            .map(|document| (document, selection.take()));
+        let documents = documents.filter(|(document, _)| document.is_held_by(Holder::COMMANDS));
+        let documents = documents.map(|(document, selection)| {
             let focus = Focus {
                 place: Place {
                     path: document.path().to_owned(),
                     real: document.real().to_owned(),
                 },
                 cursor: document.cursor(),
-                selection: selection.take(),
+                selection,
             };
             (focus, document.focused_at())
         });

@@ -47,7 +47,9 @@ async fn look_at(desk: &Desk, path: &str, line: u32) {
         cursor: Some(Cursor::new(line, 1)),
         selection: None,
     };
-    desk.ask(move |state| state.focus(focus)).await.unwrap();
+    desk.ask(move |state| state.focus(workbench::Holder::COMMANDS, focus))
+        .await
+        .unwrap();
 }
 
 /// Waits until agents were sent exactly these files.
@@ -163,9 +165,13 @@ async fn new_files_that_hang_hold_a_context_back_together_and_not_each() {
     let desk = desk_with(Counter::default(), never);
     let started = Instant::now();
     look_at(&desk, "/w/0", 1).await;
-    desk.ask(|state| state.workbench_mut().set_trust(Some(false)))
-        .await
-        .unwrap();
+    desk.ask(|state| {
+        state
+            .workbench_mut()
+            .set_trust(workbench::Holder::COMMANDS, Some(false));
+    })
+    .await
+    .unwrap();
     let opening = async {
         for number in 1..20 {
             tokio::time::sleep(known_files::PATIENCE / 2).await;

@@ -21,12 +21,18 @@ async fn the_context_follows_the_person() {
         .focus(&b, (1, 8), Some("let x = \"é\\\n\";"))
         .await;
     qwen.hear().await;
-    let trust = |state: &mut companion::desk::State| state.workbench_mut().set_trust(Some(true));
+    let trust = |state: &mut companion::desk::State| {
+        state
+            .workbench_mut()
+            .set_trust(workbench::Holder::COMMANDS, Some(true));
+    };
     companion.desk.ask(trust).await.unwrap();
     qwen.hear().await;
     let closed = b.clone();
     let close = move |state: &mut companion::desk::State| {
-        state.workbench_mut().close(Path::new(&closed));
+        state
+            .workbench_mut()
+            .close(workbench::Holder::COMMANDS, Path::new(&closed));
     };
     companion.desk.ask(close).await.unwrap();
     qwen.hear().await;
@@ -139,7 +145,8 @@ async fn move_to(desk: &Desk, file: &Path, line: u32) {
         cursor: Some(Cursor::new(line, 1)),
         selection: None,
     };
-    desk.tell(move |state| state.focus(focus)).await;
+    desk.tell(move |state| state.focus(workbench::Holder::COMMANDS, focus))
+        .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -60,7 +60,7 @@ async fn files_and_the_selection_go_with_a_prompt() {
     machine
         .companion
         .desk
-        .ask(|state| state.focus(focus))
+        .ask(|state| state.focus(workbench::Holder::COMMANDS, focus))
         .await
         .unwrap();
     let mut context = machine.companion.desk.context();

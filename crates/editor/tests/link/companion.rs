@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ::editor::{EditorInfo, EditorService, ServiceHost};
-use front::{Front, ServiceCommand, ServiceCommands};
+use front::{Front, ServiceCommand, ServiceCommands, ServiceFacts};
 use testkit::InProcessCompanion;
 use tokio::sync::mpsc;
 
@@ -86,8 +86,8 @@ fn program(moves: Arc<Mutex<Vec<Vec<PathBuf>>>>) -> ServiceCommands {
         while let Some(command) = inbox.recv().await {
             // Whoever asked may have left.
             match command {
-                ServiceCommand::SetFolders(folders) => moves.lock().unwrap().push(folders),
-                ServiceCommand::Problems(answer) => drop(answer.send(Vec::new())),
+                ServiceCommand::SetFolders(_, folders) => moves.lock().unwrap().push(folders),
+                ServiceCommand::Facts(answer) => drop(answer.send(ServiceFacts::default())),
                 other => panic!("an editor does not ask for {other:?}"),
             }
         }
@@ -105,7 +105,7 @@ pub(crate) struct Starter {
 }
 
 impl ServiceHost for Starter {
-    async fn start(&mut self, editor: EditorInfo) -> Result<EditorService, String> {
+    async fn join(&mut self, editor: EditorInfo) -> Result<EditorService, String> {
         if editor.name.as_deref() == Some("unlucky") {
             return Err("there is no room".into());
         }
@@ -117,6 +117,8 @@ impl ServiceHost for Starter {
         ]);
         Ok(EditorService {
             front: self.front.clone(),
+            holder: workbench::Holder::editor(1),
+            notices: Vec::new(),
             port: self.port,
             environment,
             folders: self.roots.clone(),

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use companion::registry::Record;
+use text::shell;
 use web::{Client, wire};
 use workbench::{ProposalId, Refusal};
 
@@ -24,7 +26,38 @@ pub(crate) async fn proposals(global: &GlobalArgs, args: &ProposalsArgs) -> Comm
         proposals => summaries(proposals),
     };
     Display::of_stdout(&args.display).show_summaries(&text);
+    for other in nested(&record, folders::registry(global)?.running()) {
+        note_elsewhere(&other).await;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The companions of folders below or above those of this one.
+fn nested(record: &Record, running: Vec<Record>) -> Vec<Record> {
+    let is_nested = |other: &Record| {
+        let mut pairs = other
+            .roots
+            .iter()
+            .flat_map(|root| record.roots.iter().map(move |own| (root, own)));
+        other.port != record.port
+            && pairs.any(|(root, own)| root.starts_with(own) || own.starts_with(root))
+    };
+    running.into_iter().filter(is_nested).collect()
+}
+
+/// Says how many proposals wait in a companion that the person may have forgotten.
+async fn note_elsewhere(other: &Record) {
+    // It may have ended since the registry was read.
+    let Ok(status) = client(other).get::<wire::Status>("/api/status").await else {
+        return;
+    };
+    if let Some(root) = status.roots.first().filter(|_| status.proposals > 0) {
+        let folder = one_line(shell::word(root));
+        note(format_args!(
+            "{} in {folder}; see `outrigger -C {folder} proposals`",
+            counted(status.proposals, "more proposal")
+        ));
+    }
 }
 
 pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult {

@@ -17,6 +17,9 @@ use crate::{browser, folders};
 const RESTART_CHECKS: u32 = 1000;
 const RESTART_INTERVAL: Duration = Duration::from_millis(10);
 
+/// How often to look whether a companion has heard that it should stop.
+const STOP_CHECKS: u32 = 200;
+
 pub(crate) async fn url(global: &GlobalArgs, args: &UrlArgs) -> CommandResult {
     let record = folders::companion(global)?;
     let link: wire::PageLink = client(&record).post("/api/links", &()).await?;
@@ -70,6 +73,15 @@ pub(crate) async fn stop(global: &GlobalArgs) -> CommandResult {
         "stopping the companion on port {}",
         record.port
     ));
+    // The next command must not meet it.
+    let registry = folders::registry(global)?;
+    let is_there = |other: &Record| other.pid == record.pid;
+    for _ in 0..STOP_CHECKS {
+        if !registry.running().iter().any(is_there) {
+            break;
+        }
+        tokio::time::sleep(RESTART_INTERVAL).await;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

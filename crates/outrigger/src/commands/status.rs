@@ -57,6 +57,14 @@ fn describe(status: &wire::Status) -> String {
         status.pid,
         one_line(&status.version)
     );
+    if !status.editors.is_empty() {
+        let editors = status.editors.iter().map(|editor| match editor.pid {
+            Some(pid) => one_line(format_args!("{} (process {pid})", editor.name)),
+            None => one_line(&editor.name),
+        });
+        let editors: Vec<_> = editors.collect();
+        let _ = writeln!(text, "  editors: {}", editors.join(", "));
+    }
     if status.sessions.is_empty() {
         let _ = writeln!(text, "  no agent is connected");
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
-use workbench::{Agent, Privacy, Scope};
+use workbench::{Agent, Privacy};
 
 use super::daemon::DaemonLayer;
 use super::privacy::PrivacyLayer;
@@ -51,19 +51,25 @@ impl Layer {
         options: &editor::Options,
         log: Option<&str>,
     ) -> Result<Layer, Failure> {
-        let mut privacy = PrivacyLayer::default();
-        if let Some(names) = &options.agents {
-            let named: Vec<_> = names.iter().map(|it| (it.as_str(), None)).collect();
-            privacy.set_agents(&named, &Origin::Editor, &Scope::Everywhere);
-        }
-        privacy.set_patterns(&options.ignore, &Origin::Editor);
         Ok(Layer {
-            privacy,
+            privacy: PrivacyLayer::of_editor(options),
             name: Setting::from_source(name, &Origin::Editor),
             log: log_flag(log)?,
             daemon: DaemonLayer::from_editor(options.daemon),
             ..Layer::default()
         })
+    }
+}
+
+impl Layer {
+    /// How much is logged, if this source says so.
+    pub(crate) fn log_level(&self) -> Option<LevelFilter> {
+        self.log.as_ref().map(|log| log.value)
+    }
+
+    /// What it says about what is shared.
+    pub(crate) fn privacy(&self) -> &PrivacyLayer {
+        &self.privacy
     }
 }
 

@@ -126,6 +126,25 @@ impl PrivacyLayer {
         self.agents = Setting::from_source(Some(agents), origin);
     }
 
+    /// What the settings of an editor say.
+    pub(crate) fn of_editor(options: &editor::Options) -> PrivacyLayer {
+        let mut layer = PrivacyLayer::default();
+        if let Some(names) = &options.agents {
+            let named: Vec<_> = names.iter().map(|it| (it.as_str(), None)).collect();
+            layer.set_agents(&named, &Origin::Editor, &Scope::Everywhere);
+        }
+        layer.set_patterns(&options.ignore, &Origin::Editor);
+        layer
+    }
+
+    /// Its patterns as they are written.
+    #[cfg(test)]
+    pub(crate) fn patterns(&self) -> Vec<String> {
+        let lists = self.ignore.iter();
+        let patterns = lists.flat_map(|list| &list.patterns);
+        patterns.map(|pattern| pattern.text.clone()).collect()
+    }
+
     /// Patterns that are in no file.
     pub(super) fn set_patterns(&mut self, patterns: &[String], origin: &Origin) {
         if !patterns.is_empty() {
@@ -288,6 +307,9 @@ pub(crate) struct PrivacySources {
     pub(super) user_file_is_named: bool,
     /// What does not change while the companion runs: variables, then what this start asks for.
     pub(super) fixed: [PrivacyLayer; 2],
+    /// What the editors that have joined say. They add patterns, and faults; who may connect was
+    /// decided before they came.
+    pub(super) editors: Vec<PrivacyLayer>,
     pub(super) roots: Vec<PathBuf>,
     /// What the files looked like when they were last read.
     pub(super) seen: Option<Vec<Stamp>>,
@@ -297,6 +319,12 @@ impl PrivacySources {
     /// Reads the files of other folders from now on.
     pub(crate) fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.roots = roots;
+        self.seen = None;
+    }
+
+    /// These editors have joined.
+    pub(crate) fn set_editors(&mut self, editors: Vec<PrivacyLayer>) {
+        self.editors = editors;
         self.seen = None;
     }
 
@@ -318,7 +346,14 @@ impl PrivacySources {
         let [variables, start] = self.fixed.clone();
         let layers = vec![user.unwrap_or_default(), variables, start];
         let workspaces = self.roots.iter().map(|root| workspace::privacy(root));
-        PrivacySettings::merge(layers, workspaces.collect())
+        let mut settings = PrivacySettings::merge(layers, workspaces.collect());
+        for mut editor in self.editors.iter().cloned() {
+            // The editor that the companion was started for has said it already.
+            editor.faults.retain(|it| !settings.faults.contains(it));
+            editor.ignore = editor.ignore.filter(|it| !settings.ignore.contains(it));
+            settings.add(editor);
+        }
+        settings
     }
 
     fn user_layer(&self, path: &Path) -> PrivacyLayer {

@@ -8,7 +8,7 @@ use companion::Token;
 use companion::registry::Record;
 use workbench::Agent;
 
-use super::cannot_start;
+use super::start::cannot_start;
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -21,6 +21,7 @@ pub(super) fn record(
     port: u16,
     roots: Vec<PathBuf>,
     config: &Config,
+    editor_settings: Option<String>,
     previous: Option<&Record>,
 ) -> Result<Record, Failure> {
     let kept_or_new = |kept: Option<&Token>| match kept {
@@ -34,7 +35,10 @@ pub(super) fn record(
     Ok(Record {
         pid: std::process::id(),
         port,
+        started_for: roots.clone(),
         roots,
+        editor_settings,
+        ending: false,
         editor: config.name.value.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         started_at: now(),
@@ -65,16 +69,21 @@ pub(super) fn announcement(record: &Record, state: &Path, parent: Option<u32>) -
     Announcement {
         port: record.port,
         roots: record.roots.clone(),
-        ide: IdeInfo {
-            name: slug(&record.editor),
-            display_name: record.editor.clone(),
-        },
+        ide: ide(&record.editor),
         tokens: tokens.collect(),
         // Qwen Code deletes a file whose process it may not send a signal to.
         serves: parent
             .filter(|pid| beacon::process::alive(*pid))
             .unwrap_or(record.pid),
         stdio: stdio(state),
+    }
+}
+
+/// The names under which agents know an editor.
+pub(super) fn ide(name: &str) -> IdeInfo {
+    IdeInfo {
+        name: slug(name),
+        display_name: name.to_owned(),
     }
 }
 

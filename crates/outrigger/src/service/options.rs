@@ -22,10 +22,20 @@ pub(crate) struct ServiceOptions {
     pub(crate) state: PathBuf,
     /// The companion ends with this process.
     pub(crate) parent: Option<u32>,
+    /// The editor that it is started for, which has not joined yet.
+    pub(crate) editor: Option<StartingEditor>,
     /// What the process belongs to: only one of its own may become a new program to restart.
     pub(crate) owner: Owner,
     /// The listening socket of the run that this one continues.
     pub(crate) socket: Option<TcpListener>,
+}
+
+/// The editor that a service is started for.
+pub(crate) struct StartingEditor {
+    /// Its process, if that is one of this machine.
+    pub(crate) process: Option<u32>,
+    /// What it asked for, as far as it holds for all editors.
+    pub(crate) settings: String,
 }
 
 impl ServiceOptions {
@@ -45,6 +55,7 @@ impl ServiceOptions {
             registry: folders::registry(global)?,
             state: folders::state(global)?,
             parent: None,
+            editor: None,
             owner: Owner::Itself,
             socket: None,
         })

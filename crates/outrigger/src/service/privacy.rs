@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use web::Owner;
 use workbench::{Agent, Fault, Privacy};
 
-use crate::config::{Config, PrivacySettings, PrivacySources};
+use crate::config::{Config, PrivacyLayer, PrivacySettings, PrivacySources};
 use crate::output::note;
 
 /// The settings and ignore files that decide what is shared, read again when they change.
@@ -50,6 +50,11 @@ impl PrivacyWatch {
     pub(super) fn set_roots(&mut self, roots: &[PathBuf]) {
         self.sources.set_roots(roots.to_vec());
         self.ignore_files.set_roots(roots.to_vec());
+    }
+
+    /// The editors that have joined say this about what is shared, beside everybody else.
+    pub(super) fn set_editors(&mut self, editors: Vec<PrivacyLayer>) {
+        self.sources.set_editors(editors);
     }
 
     /// A new filter, if a file has changed. Who may connect is in force when this returns.

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::cannot_start;
+use super::start::cannot_start;
 use crate::config::Config;
 use crate::failure::{Failure, FailureKind};
 

@@ -1,6 +1,7 @@
 //! From the start of a companion to its end.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
@@ -191,28 +192,152 @@ fn files_that_somebody_deletes_or_overwrites_come_back() {
 }
 
 #[test]
-fn two_companions_for_one_folder_do_not_fight() {
+fn a_second_one_says_who_serves_the_folder_and_gives_a_link() {
     let machine = machine();
-    let first = machine.start_companion(&[]);
-    let mut second = machine.start_companion(&[]);
-    assert_ne!(first.port(), second.port());
-    let mut one = PlayedAgent::qwen(&machine, &first);
-    let mut two = PlayedAgent::qwen(&machine, &second);
-    let path = machine.write("a.txt", "old");
-    one.open_diff(&path, "one");
-    two.open_diff(&path, "two");
-    let all = machine.run(&["status", "--json"]).json();
-    assert_eq!(all["companions"].as_array().unwrap().len(), 2);
-    // A command means the younger one.
-    machine.run(&["accept", "1"]).good();
-    assert_eq!(two.hear_verdict()["params"]["content"], "two");
-    let files = machine.discovery_files(first.port());
+    let served = machine.start_companion(&[]);
+    let below = machine.path("below");
+    fs::create_dir(&below).unwrap();
+    let (port, pid) = (served.port(), served.pid());
+    let says = format!("Outrigger (process {pid}) serves this folder on port {port}\n");
+    for folder in [&machine.workspace(), &below] {
+        let done = machine.run(&["-C", folder.to_str().unwrap()]);
+        assert_eq!(done.stderr, says);
+        let link = done.good();
+        let page = format!("  review in the browser: http://127.0.0.1:{port}/#");
+        assert!(
+            link.starts_with(&page) && link.lines().count() == 1,
+            "{link}"
+        );
+    }
+    assert_eq!(machine.status()["pid"], pid);
+    let ready = machine.run(&["--json"]).json();
+    assert_eq!(ready["alreadyRunning"], true);
+    assert_eq!(ready["port"], port);
+    assert_eq!(ready["pid"], pid);
+    assert!(!served.ready_line().contains("alreadyRunning"));
+    // What it cannot have is said, with what to do.
+    let same = port.to_string();
+    for (flags, named) in [
+        (&["--port", &same, "--no-open"][..], None),
+        (&["--port", "1", "--daemon"], Some("--port, --daemon")),
+        (
+            &["--agents", "qwen", "--ignore", "x"],
+            Some("--agents, --ignore"),
+        ),
+        (&["--name", "X", "--parent", "1"], Some("--parent, --name")),
+    ] {
+        let done = machine.run(flags);
+        assert_eq!(done.code, 0, "{done:?}");
+        let said = named.map(|named| format!("{named} cannot be applied"));
+        let is_said =
+            |said: String| done.stderr.contains(&said) && done.stderr.contains("`outrigger stop`");
+        assert!(said.is_none_or(is_said), "{done:?}");
+        assert_eq!(
+            named.is_some(),
+            done.stderr.contains("cannot be applied"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn folders_that_are_served_in_part_get_a_companion_of_their_own() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let other = machine.temporary().join("other");
+    fs::create_dir(&other).unwrap();
+    let dirs = [machine.workspace(), other];
+    let dirs: Vec<_> = dirs.iter().map(|dir| dir.to_str().unwrap()).collect();
+    let both = machine.start_companion(&dirs);
+    assert_ne!(both.port(), served.port());
+    drop(both);
+    assert_eq!(machine.status()["port"], served.port());
+}
+
+#[test]
+fn those_who_start_at_once_start_one() {
+    let machine = machine();
+    let mut starting: Vec<_> = (0..5)
+        .map(|_| {
+            let mut command = machine.command(&["--json"]);
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let ready = |child: &mut std::process::Child| -> Value {
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    let ready: Vec<_> = starting.iter_mut().map(ready).collect();
+    let first = ready.iter().filter(|it| it["alreadyRunning"] != true);
+    assert_eq!(first.count(), 1, "{ready:?}");
+    assert!(
+        ready.iter().all(|it| it["port"] == ready[0]["port"]),
+        "{ready:?}"
+    );
+    assert_eq!(machine.status()["port"], ready[0]["port"]);
     machine.run(&["stop"]).good();
-    second.ended();
-    assert!(machine.discovery_files(second.port()).is_empty());
-    assert_eq!(machine.discovery_files(first.port()), files);
-    machine.run(&["reject", "1"]).good();
-    assert_eq!(one.hear_verdict()["method"], "ide/diffRejected");
+    for child in &mut starting {
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_companion_that_is_told_to_stop_makes_room_for_the_next() {
+    let machine = machine();
+    let mut first = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &first);
+    let path = machine.write("a.txt", "old");
+    agent.open_diff(&path, "new");
+    machine.run(&["stop"]).good();
+    // It may not have ended yet.
+    let second = machine.start_companion(&[]);
+    assert_eq!(second.port(), first.port());
+    assert_eq!(machine.proposals().len(), 1);
+    first.ended();
+}
+
+#[test]
+fn nested_folders_are_two_services_that_know_of_each_other() {
+    let machine = machine();
+    let below = machine.path("below");
+    fs::create_dir(&below).unwrap();
+    let [above, below] = [machine.workspace(), below].map(|it| it.to_str().unwrap().to_owned());
+    let inner = machine.start_companion(&[&below]);
+    let outer = machine.start_companion(&[]);
+    assert_ne!(inner.port(), outer.port());
+    let mut agent = PlayedAgent::qwen(&machine, &inner);
+    for name in ["below/a.txt", "below/b.txt"] {
+        let path = machine.write(name, "old");
+        agent.open_diff(&path, "new");
+    }
+    let listed = machine.run(&["proposals"]);
+    let says =
+        format!("outrigger: 2 more proposals in {below}; see `outrigger -C {below} proposals`\n");
+    assert_eq!(
+        (listed.stdout.as_str(), listed.stderr),
+        ("nothing is pending\n", says)
+    );
+    let listed = machine.run(&["-C", &below, "proposals"]);
+    assert_eq!(
+        (listed.stdout.lines().count(), listed.stderr.as_str()),
+        (2, "")
+    );
+    let mut agent = PlayedAgent::qwen(&machine, &outer);
+    let path = machine.write("c.txt", "old");
+    agent.open_diff(&path, "new");
+    let listed = machine.run(&["-C", &below, "proposals"]);
+    assert!(
+        listed
+            .stderr
+            .contains(&format!("1 more proposal in {above};")),
+        "{listed:?}"
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@
 
 mod lives;
 mod noise;
+mod sharing;
 mod stage;
+mod switching;
 mod takeovers;
 mod traces;
 

@@ -152,7 +152,8 @@ fn a_document_of_100_megabytes_costs_a_few_copies_of_it() {
     let line = "a line of a very large document, with an umlaut: ä\n";
     let text = line.repeat(SIZE / line.len());
     let path = machine.write("large.txt", "");
-    let before = peak(stage.editor.pid());
+    let service = machine.served_by().unwrap();
+    let before = peak(service);
     stage.editor.open(Path::new(&path), &text);
     still_talks(&mut stage.editor, "a large document");
     for _ in 0..3 {
@@ -164,7 +165,7 @@ fn a_document_of_100_megabytes_costs_a_few_copies_of_it() {
             .select(Path::new(&path), (1_000_000, 0), (1_000_000, 6));
     }
     agent.hear_until_active(&path);
-    let taken = peak(stage.editor.pid()) - before;
+    let taken = peak(service) - before;
     assert!(taken < 4 * SIZE, "{} MiB", taken >> 20);
     stage.editor.decide(&proposal, json!({ "accepted": true }));
     assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
@@ -177,7 +178,8 @@ fn a_message_that_is_too_large_is_skipped() {
     const SIZE: usize = 600 << 20;
     let machine = machine();
     let (mut stage, _agent, _) = with_proposal(&machine);
-    let before = peak(stage.editor.pid());
+    let service = machine.served_by().unwrap();
+    let before = peak(service);
     stage
         .editor
         .say_bytes(format!("Content-Length: {SIZE}\r\n\r\n").as_bytes());
@@ -190,7 +192,7 @@ fn a_message_that_is_too_large_is_skipped() {
         .take("a refusal", |it| it.get("error").is_some());
     assert_eq!(answer["error"]["code"], -32600);
     still_talks(&mut stage.editor, "a message that is too large");
-    let taken = peak(stage.editor.pid()) - before;
+    let taken = peak(service) - before;
     assert!(taken < 64 << 20, "{} MiB", taken >> 20);
 }
 
@@ -200,12 +202,13 @@ fn a_message_that_is_too_large_is_skipped() {
 fn a_promise_of_much_takes_no_memory() {
     let machine = machine();
     let mut stage = Stage::set(&machine, &[]);
-    let before = peak(stage.editor.pid());
+    let service = machine.served_by().unwrap();
+    let before = peak(service);
     stage
         .editor
         .say_bytes(b"Content-Length: 500000000\r\n\r\n{");
     stage.qwen(&machine).hear();
-    let taken = peak(stage.editor.pid()) - before;
+    let taken = peak(service) - before;
     assert!(taken < 32 << 20, "{} MiB", taken >> 20);
     stage.editor.hang_up();
     stage.editor.ended();

@@ -1,7 +1,10 @@
 //! An editor on a machine of the test's own.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::{Machine, PlayedAgent, ScriptedEditor, until};
 
@@ -20,8 +23,26 @@ impl Stage {
     }
 
     pub(crate) fn for_process(machine: &Machine, args: &[&str], process: u32) -> Stage {
-        let mut editor = start(machine, args);
-        let ready = editor.begin("My Editor", &machine.workspace(), process);
+        Stage::begin(
+            start(machine, args),
+            "My Editor",
+            &machine.workspace(),
+            process,
+        )
+    }
+
+    /// An editor with another name, in the same folder.
+    pub(crate) fn named(machine: &Machine, name: &str) -> Stage {
+        Stage::begin(
+            start(machine, &[]),
+            name,
+            &machine.workspace(),
+            std::process::id(),
+        )
+    }
+
+    fn begin(mut editor: ScriptedEditor, name: &str, folder: &Path, process: u32) -> Stage {
+        let ready = editor.begin(name, folder, process);
         let port = ready["port"].as_u64().unwrap().try_into().unwrap();
         Stage {
             editor,
@@ -34,6 +55,23 @@ impl Stage {
     pub(crate) fn qwen(&self, machine: &Machine) -> PlayedAgent {
         PlayedAgent::connect(self.port, &machine.qwen_token(self.port))
     }
+}
+
+/// Kills the companion, as a crash would.
+pub(crate) fn crash_companion(machine: &Machine) {
+    let pid = machine.status()["pid"].as_i64().unwrap();
+    let pid = Pid::from_raw(pid.try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    until("the companion is gone", || {
+        machine.served_by().is_none().then_some(())
+    });
+}
+
+/// The name under which agents find the companion on a port.
+pub(crate) fn found_name(machine: &Machine, port: u16) -> Option<String> {
+    let lock = machine.home().join(format!(".qwen/ide/{port}.lock"));
+    let file: Value = serde_json::from_slice(&fs::read(lock).ok()?).ok()?;
+    Some(file["ideInfo"]["displayName"].as_str()?.to_owned())
 }
 
 /// The program at the end of a pipe, which has not been told anything yet.

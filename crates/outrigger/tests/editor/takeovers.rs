@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::PlayedAgent;
 
 use crate::machine;
-use crate::stage::Stage;
+use crate::stage::{Stage, crash_companion};
 
 #[test]
 fn a_crash_costs_nothing() {
@@ -17,7 +17,8 @@ fn a_crash_costs_nothing() {
     agent.open_diff(&path, "ONE\ntwo\n");
     let before = stage.editor.show_proposal();
     let token = machine.qwen_token(stage.port);
-    stage.editor.crash();
+    crash_companion(&machine);
+    assert_eq!(stage.editor.ended().code(), Some(1));
 
     let mut again = Stage::set(&machine, &[]);
     assert_eq!(again.port, stage.port);
@@ -55,10 +56,30 @@ fn a_verdict_that_was_not_heard_survives_the_crash() {
         .editor
         .decide(&proposal, json!({ "accepted": true, "text": "mine\n" }));
     assert!(decided.get("delivered").is_some(), "{decided}");
-    stage.editor.crash();
+    crash_companion(&machine);
+    assert_eq!(stage.editor.ended().code(), Some(1));
     let _again = Stage::set(&machine, &[]);
     agent.listen();
     assert_eq!(agent.hear_verdict()["params"]["content"], "mine\n");
+}
+
+/// The process between the editor and the companion is nobody's memory.
+#[test]
+fn a_crash_of_the_pipe_costs_nothing() {
+    let machine = machine();
+    let mut stage = Stage::set(&machine, &[]);
+    let path = machine.write("a.txt", "old\n");
+    let mut agent = stage.qwen(&machine);
+    agent.open_diff(&path, "new\n");
+    let before = stage.editor.show_proposal();
+    stage.editor.crash();
+    let mut again = Stage::set(&machine, &[]);
+    assert_eq!(again.port, stage.port);
+    let after = again.editor.show_proposal();
+    assert_eq!(after, before);
+    agent.listen();
+    again.editor.decide(&after, json!({ "accepted": true }));
+    assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
 }
 
 #[test]
@@ -76,7 +97,8 @@ fn a_sheet_is_laid_again() {
     let path = machine.write("a.txt", "old\n");
     agent.open_diff(&path, "new\n");
     let first = editor.hear("window/showDocument")["params"]["uri"].clone();
-    editor.crash();
+    crash_companion(&machine);
+    assert_eq!(editor.ended().code(), Some(1));
     let mut editor = crate::stage::start(&machine, &[]);
     editor.initialize("Kate", &machine.workspace(), std::process::id(), &stock);
     let again = editor.hear("window/showDocument")["params"]["uri"].clone();

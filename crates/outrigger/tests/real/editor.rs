@@ -1,4 +1,4 @@
-//! The companion inside an editor: `outrigger lsp` at the end of a pipe, and a plugin that decides.
+//! The companion of an editor: `outrigger lsp` at the end of a pipe, and a plugin that decides.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -175,7 +175,8 @@ fn companion_killed(agent: Agent) {
     let before = editor.show_proposal();
     // By the time that it asks, it has heard that the diff is open.
     terminal.wait_until("the question", asks);
-    editor.crash();
+    story::kill(house.served_by().unwrap());
+    assert_eq!(editor.ended().code(), Some(1));
 
     let mut editor = house.edit(std::process::id());
     let after = editor.show_proposal();

@@ -1,7 +1,7 @@
 //! The Emacs package in a real Emacs, with real agents.
 
 mod chat;
-mod driver;
+pub(crate) mod driver;
 mod lives;
 mod reviews;
 mod units;

@@ -21,6 +21,7 @@ mod neovim;
 mod page;
 mod restarts;
 mod several;
+mod sharing;
 mod stock;
 mod story;
 mod talks;

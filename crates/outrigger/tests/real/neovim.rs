@@ -4,7 +4,7 @@
 
 mod chat;
 mod lives;
-mod nvim;
+pub(crate) mod nvim;
 mod reviews;
 mod terminals;
 mod units;
@@ -12,8 +12,8 @@ mod units;
 use testkit::{Household, NEOVIM};
 
 /// The two Neovims, by their place in `Clients::neovims`.
-const OLD: usize = 0;
-const NEW: usize = 1;
+pub(crate) const OLD: usize = 0;
+pub(crate) const NEW: usize = 1;
 
 /// What has to be installed for the tests in this Neovim.
 fn needs(which: usize) -> &'static [&'static str] {
@@ -21,6 +21,6 @@ fn needs(which: usize) -> &'static [&'static str] {
 }
 
 /// A person's machine, for a test in this Neovim.
-fn household(which: usize) -> Option<Household> {
+pub(crate) fn household(which: usize) -> Option<Household> {
     crate::household_with(needs(which))
 }

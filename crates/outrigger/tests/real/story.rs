@@ -189,9 +189,14 @@ pub(crate) fn selected(house: &Household, seen: &impl Display, text: &str) {
 /// Kills the companion, and waits until the editor, which shows `seen`, has started another one.
 pub(crate) fn another_companion(house: &Household, seen: &impl Display) -> u32 {
     let before = house.served_by().unwrap();
-    let pid = Pid::from_raw(before.try_into().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill(before);
     companion_after(house, seen, before)
+}
+
+/// Ends a process without any warning, as a crash would.
+pub(crate) fn kill(process: u32) {
+    let pid = Pid::from_raw(process.try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
 }
 
 /// Waits until another process than `before` is the companion.

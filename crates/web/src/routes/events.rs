@@ -121,6 +121,9 @@ impl PageStream {
                 frame(instance, number, "sessions", &to_wire::sessions(agents))
             }
             Change::Faults(faults) => frame(instance, number, "faults", &to_wire::faults(faults)),
+            Change::Editors(editors) => {
+                frame(instance, number, "editors", &to_wire::editors(editors))
+            }
             Change::Shared(shared) => frame(instance, number, "context", &to_wire::context(shared)),
             Change::Logged(entry) => frame(instance, number, "log", &to_wire::log_entry(entry)),
             Change::Conversation(change) => {

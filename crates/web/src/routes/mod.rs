@@ -1,6 +1,7 @@
 //! The routes of the page and its API, and which key each of them needs.
 
 mod conversation;
+mod editor;
 mod events;
 mod focus;
 mod page;
@@ -26,13 +27,14 @@ use crate::keys::{self, Keys};
 use crate::links::Links;
 use crate::stream_slots::StreamSlots;
 
+pub(crate) use editor::PROTOCOL;
+pub use editor::{EditorDoor, EditorPipe, EditorSeat};
+
 /// What the router needs.
 #[derive(Debug)]
 pub struct Api {
     /// The port that the page is served on.
     pub port: u16,
-    /// The editor's name as agents show it.
-    pub editor: String,
     /// The agents that may connect at this moment.
     pub agents: watch::Receiver<Vec<Agent>>,
     /// The keys of commands and pages.
@@ -41,6 +43,8 @@ pub struct Api {
     pub links: Links,
     /// What a person can do and see.
     pub front: Front,
+    /// Where editors are let in.
+    pub editors: EditorDoor,
     /// What the companion's process belongs to.
     pub owner: Owner,
     /// The id of this run of the companion.
@@ -58,7 +62,7 @@ pub struct Api {
 pub enum Owner {
     /// Nothing: it can become a new program by itself.
     Itself,
-    /// An editor, which holds its pipes.
+    /// The editors that are in it: it ends when the last one has left.
     Editor,
     /// `outrigger run`, which has an agent in the foreground.
     Launcher,
@@ -84,6 +88,7 @@ pub fn router(api: Api) -> Router {
         slots: Arc::default(),
     });
     let for_commands = Router::new()
+        .route("/api/editor", get(editor::join))
         .route("/api/environment", get(service::environment))
         .route("/api/guests", post(service::add_host_process))
         .route("/api/links", post(service::link))

@@ -2,12 +2,13 @@
 
 use axum::http::Method;
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use workbench::Agent;
 
 use crate::companion::CompanionWithPage;
 
 /// Every route that needs a key; the last ones are for commands only.
-const ROUTES: [(Method, &str); 14] = [
+const ROUTES: [(Method, &str); 15] = [
     (Method::GET, "/api/status"),
     (Method::GET, "/api/live"),
     (Method::GET, "/api/events"),
@@ -22,6 +23,7 @@ const ROUTES: [(Method, &str); 14] = [
     (Method::POST, "/api/links"),
     (Method::POST, "/api/restart"),
     (Method::POST, "/api/stop"),
+    (Method::GET, "/api/editor"),
 ];
 const FOR_BOTH: usize = 9;
 
@@ -68,7 +70,9 @@ async fn a_page_may_not_use_the_routes_of_commands() {
             .command()
             .request(method.clone(), path, r#"{"pid":1}"#)
             .await;
-        assert_eq!(answer.status, 200, "{method} {path}");
+        // A request that does not ask for a pipe gets none.
+        let expected = if *path == "/api/editor" { 422 } else { 200 };
+        assert_eq!(answer.status, expected, "{method} {path}");
     }
     for (method, path) in &ROUTES[..FOR_BOTH] {
         if *path != "/api/events" {
@@ -205,4 +209,29 @@ async fn what_does_not_exist_is_not_found_whoever_asks() {
             assert_eq!(client.get(path).await.status, 404, "{path}");
         }
     }
+}
+
+#[tokio::test]
+async fn an_editor_gets_a_pipe_for_its_bytes() {
+    let companion = CompanionWithPage::start();
+    let with = |key: &companion::Token| web::Client::new(companion.port, key.clone());
+    let page = with(&companion.keys.page).join().await;
+    assert!(matches!(page, Err(web::ClientError::Refused(problem)) if problem.kind == "forbidden"));
+    let client = with(&companion.keys.commands);
+    let mut pipe = client.join().await.unwrap();
+    let said: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
+    let (mut from, mut to) = tokio::io::split(&mut pipe);
+    let says = async {
+        to.write_all(&said).await.unwrap();
+        to.shutdown().await.unwrap();
+    };
+    let mut heard = Vec::new();
+    let (read, ()) = tokio::join!(from.read_to_end(&mut heard), says);
+    read.unwrap();
+    assert!(heard == said);
+    // One that is about to end lets nobody in.
+    let late = client.join().await;
+    assert!(
+        matches!(late, Err(web::ClientError::Refused(problem)) if problem.kind == "unavailable")
+    );
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use axum::Router;
 use companion::{Ending, Limits, Token};
-use front::{ServiceCommand, ServiceCommands};
+use front::{Editors, JoinedEditor, ServiceCommand, ServiceCommands, ServiceFacts};
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
-use tokio::sync::{mpsc, watch};
-use web::{Api, Keys, Links, Owner};
+use tokio::io::AsyncWriteExt as _;
+use tokio::sync::{mpsc, oneshot, watch};
+use web::{Api, EditorDoor, EditorSeat, Keys, Links, Owner};
 use workbench::Agent;
 
 use crate::api_client::ApiClient;
@@ -51,11 +52,11 @@ impl CompanionWithPage {
         let router = |parts: RouterParts| {
             wrap(web::router(Api {
                 port: parts.port,
-                editor: "Outrigger".into(),
                 agents: watch::channel(vec![Agent::Qwen, Agent::Gemini]).1,
                 keys: known,
                 links: Links::new(parts.port),
                 front: parts.front,
+                editors: echo(),
                 owner: Owner::Itself,
                 instance: companion::random_hex::<8>().unwrap(),
                 ending: parts.ending,
@@ -94,6 +95,39 @@ impl CompanionWithPage {
     }
 }
 
+fn facts() -> ServiceFacts {
+    let joined = JoinedEditor {
+        name: "Neovim".into(),
+        process: Some(7),
+    };
+    ServiceFacts {
+        editors: Editors {
+            name: "Outrigger".into(),
+            joined: vec![joined],
+        },
+        problems: vec!["a problem".into()],
+    }
+}
+
+/// A program that says back to every editor what it says, and lets in only one.
+fn echo() -> EditorDoor {
+    let (door, mut knocks) = mpsc::channel::<oneshot::Sender<EditorSeat>>(1);
+    tokio::spawn(async move {
+        while let Some(knock) = knocks.recv().await {
+            let (seat, pipe) = oneshot::channel();
+            // Whoever asked may have left.
+            let _ = knock.send(seat);
+            let Ok(pipe) = pipe.await else { continue };
+            let (mut from, mut to) = tokio::io::split(pipe);
+            tokio::io::copy(&mut from, &mut to).await.unwrap();
+            to.shutdown().await.unwrap();
+            // A companion that ends gives no more seats.
+            return;
+        }
+    });
+    door
+}
+
 /// A program that carries out the commands of the front.
 fn program() -> ServiceCommands {
     let (commands, mut inbox) = mpsc::channel(8);
@@ -101,13 +135,14 @@ fn program() -> ServiceCommands {
         while let Some(command) = inbox.recv().await {
             // The requester may be gone.
             match command {
-                ServiceCommand::Problems(answer) => drop(answer.send(vec!["a problem".into()])),
+                ServiceCommand::Facts(answer) => drop(answer.send(facts())),
                 ServiceCommand::AddHostProcess(_, done) => drop(done.send(())),
                 ServiceCommand::Environment(answer) => {
                     let (name, value) = ENVIRONMENT;
                     drop(answer.send([(name.into(), value.into())].into()));
                 }
-                ServiceCommand::Restart | ServiceCommand::Stop | ServiceCommand::SetFolders(_) => {}
+                ServiceCommand::Restart | ServiceCommand::Stop | ServiceCommand::SetFolders(..) => {
+                }
             }
         }
     });

@@ -183,6 +183,27 @@ async fn every_page_receives_every_change() {
 }
 
 #[tokio::test]
+async fn a_page_hears_which_editors_are_there() {
+    let companion = CompanionWithPage::start();
+    let mut stream = companion.page().listen().await;
+    let status = stream.next_of("snapshot").await.data["status"].clone();
+    assert_eq!(status["editor"], "Outrigger");
+    assert_eq!(status["editors"], json!([{ "name": "Neovim", "pid": 7 }]));
+    companion.front.publish_editors(front::Editors {
+        name: "Emacs".into(),
+        joined: vec![front::JoinedEditor {
+            name: "Emacs".into(),
+            process: None,
+        }],
+    });
+    let editors = stream.next_of("editors").await.data;
+    assert_eq!(
+        editors,
+        json!({ "editor": "Emacs", "editors": [{ "name": "Emacs" }] })
+    );
+}
+
+#[tokio::test]
 async fn a_change_is_encoded_once_for_all_pages() {
     const PAGES: usize = 5;
     let recorder = FrameRecorder::default();

@@ -94,7 +94,9 @@ async fn a_path_that_is_not_unicode_is_shown_with_a_replacement_character() {
         cursor: None,
         selection: None,
     };
-    let focused = companion.desk.ask(|state| state.focus(focus));
+    let focused = companion
+        .desk
+        .ask(|state| state.focus(workbench::Holder::COMMANDS, focus));
     focused.await.unwrap();
     let shown = companion.path("\u{fffd}.txt");
     let live = live_when(&companion, "the file", |live| {

@@ -80,13 +80,15 @@ end
 --- How long it may take to exit, in milliseconds.
 local EXITING = 2000
 
---- Asks the process to exit, and ends it if it does not.
+--- Asks the process to exit, and ends it if it does not. The companion behind it ends too, unless
+--- another editor is in it: the person wants it to, unlike when Neovim closes.
 local function shut_down()
   local client = id and vim.lsp.get_client_by_id(id)
   if not client then
     return
   end
   local rpc, exiting = client.rpc, id
+  rpc.notify("outrigger/stop")
   rpc.request("shutdown", nil, function()
     rpc.notify("exit")
   end)

@@ -41,13 +41,21 @@ enddef
 # Starts it again, in any folder, because the person says so. The count of failures begins anew.
 export def Restart()
   failures = 0
+  connection.Notify('outrigger/stop', {})
   Leave(() => {
     const found = empty(folders) ? workspace.Folders() : folders
     Start(empty(found) ? [getcwd()] : found)
   })
 enddef
 
+# Stops it, because the person says so. One that another editor is in goes on.
 export def Stop()
+  connection.Notify('outrigger/stop', {})
+  Quit()
+enddef
+
+# Leaves it, because Vim closes. It waits for the next editor if agents are connected.
+export def Quit()
   Leave(() => {
   })
   environment.Unset()

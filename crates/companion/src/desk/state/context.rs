@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use workbench::{Context, Cursor, Focus, Place, Privacy, Workbench};
+use workbench::{Context, Cursor, Focus, Holder, Place, Privacy, Workbench};
 
 use super::sessions::SessionState;
 use super::{Event, LogEvent, Published, SentContext, SessionRef, State, now};
@@ -34,19 +34,19 @@ impl State {
     }
 
     /// The person has this document open, but is not in it.
-    pub fn open(&mut self, place: Place) {
-        self.workbench_mut().open(place, now());
+    pub fn open(&mut self, holder: Holder, place: Place) {
+        self.workbench_mut().open(holder, place, now());
     }
 
     /// The person is in this document now.
-    pub fn focus(&mut self, focus: Focus) {
-        self.workbench_mut().focus(focus, now());
+    pub fn focus(&mut self, holder: Holder, focus: Focus) {
+        self.workbench_mut().focus(holder, focus, now());
     }
 
     /// The person is in this document now, at this place if it is known. What they had selected
     /// stays selected if that is where they were before.
-    pub fn touch(&mut self, place: Place, cursor: Option<Cursor>) {
-        self.stale |= self.workbench.touch(place, cursor, now());
+    pub fn touch(&mut self, holder: Holder, place: Place, cursor: Option<Cursor>) {
+        self.stale |= self.workbench.touch(holder, place, cursor, now());
     }
 
     /// Stops telling agents what is open, or resumes it. While it is paused they see nothing open.

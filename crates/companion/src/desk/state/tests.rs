@@ -296,10 +296,16 @@ fn a_context_is_published_when_it_differs() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::new();
     assert!(!scene.state.publish(), "nothing is open");
-    scene.state.focus(open_file(folder.path(), "a", None));
+    scene.state.focus(
+        workbench::Holder::COMMANDS,
+        open_file(folder.path(), "a", None),
+    );
     assert!(scene.state.is_stale() && scene.state.publish());
     assert_eq!(scene.heard(), [Event::ContextChanged]);
-    scene.state.focus(open_file(folder.path(), "a", None));
+    scene.state.focus(
+        workbench::Holder::COMMANDS,
+        open_file(folder.path(), "a", None),
+    );
     assert!(scene.state.is_stale() && !scene.state.publish());
     assert!(!scene.state.is_stale());
     std::fs::remove_file(folder.path().join("a")).unwrap();
@@ -319,10 +325,10 @@ fn what_is_open_survives_a_planned_restart_and_no_other() {
         let mut scene = Scene::resumed(Saved::default(), open, Limits::default());
         let a = open_file(folder.path(), "a", Some("of a"));
         let b = open_file(folder.path(), "b", None);
-        scene.state.focus(a);
+        scene.state.focus(workbench::Holder::COMMANDS, a);
         scene.state.publish();
         // This one is so new that no agent has heard of it.
-        scene.state.focus(b.clone());
+        scene.state.focus(workbench::Holder::COMMANDS, b.clone());
         drop(scene.state.persist(returning));
         drop(scene);
 
@@ -390,10 +396,16 @@ fn every_draft_of_an_open_proposal_is_told() {
 fn what_is_held_back_is_told_even_if_agents_see_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::new();
-    scene.state.focus(open_file(folder.path(), ".env", None));
+    scene.state.focus(
+        workbench::Holder::COMMANDS,
+        open_file(folder.path(), ".env", None),
+    );
     assert!(!scene.state.publish(), "agents see nothing as before");
     assert_eq!(scene.heard(), [Event::HeldBackChanged]);
-    scene.state.focus(open_file(folder.path(), ".env", None));
+    scene.state.focus(
+        workbench::Holder::COMMANDS,
+        open_file(folder.path(), ".env", None),
+    );
     assert!(!scene.state.publish());
     assert_eq!(scene.heard(), [], "nothing is different");
     scene.state.set_paused(true);
@@ -428,7 +440,7 @@ fn the_log_says_what_agents_were_told_and_what_became_of_their_proposals() {
     let look = |scene: &mut Scene, name: &str, line: u32| {
         let mut focus = open_file(folder.path(), name, None);
         focus.cursor = Some(Cursor::new(line, 1));
-        scene.state.focus(focus);
+        scene.state.focus(workbench::Holder::COMMANDS, focus);
         scene.state.publish();
     };
     look(&mut scene, "a", 1);

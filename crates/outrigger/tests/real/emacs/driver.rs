@@ -8,27 +8,27 @@ use std::process::Command;
 use testkit::{Household, Terminal, run_to_end};
 
 /// Control and X, and what a terminal sends for Meta and X.
-pub(super) const CTRL_X: &str = "\x18";
+pub(crate) const CTRL_X: &str = "\x18";
 const META_X: &str = "\x1bx";
-pub(super) const ACCEPT: &str = "\x03\x03";
-pub(super) const REJECT: &str = "\x03\x0b";
+pub(crate) const ACCEPT: &str = "\x03\x03";
+pub(crate) const REJECT: &str = "\x03\x0b";
 
 /// A running Emacs. Dropping it ends it.
-pub(super) struct Emacs {
-    pub(super) terminal: Terminal,
+pub(crate) struct Emacs {
+    pub(crate) terminal: Terminal,
     environment: Vec<(String, String)>,
 }
 
 impl Emacs {
     /// Starts Emacs with the package and waits until the companion runs.
     #[track_caller]
-    pub(super) fn start(house: &Household, files: &[&str]) -> Self {
+    pub(crate) fn start(house: &Household, files: &[&str]) -> Self {
         Self::start_with(house, files, house.environment())
     }
 
     /// The same, with this environment.
     #[track_caller]
-    pub(super) fn start_with(
+    pub(crate) fn start_with(
         house: &Household,
         files: &[&str],
         environment: Vec<(String, String)>,
@@ -39,7 +39,7 @@ impl Emacs {
     }
 
     /// Runs a command in the workspace that is, or brings, an Emacs.
-    pub(super) fn launch(
+    pub(crate) fn launch(
         house: &Household,
         command: &[String],
         environment: Vec<(String, String)>,
@@ -52,32 +52,34 @@ impl Emacs {
     }
 
     #[track_caller]
-    pub(super) fn wait_for_ready(&self) {
+    pub(crate) fn wait_for_ready(&self) {
         // What follows the name says that it was drawn to its end.
         self.wait_until("the companion in the mode line", |screen| {
-            screen.contains("Outr)") || screen.contains("Outr1")
+            ["Outr)", "Outr1", "Outr2"]
+                .iter()
+                .any(|ready| screen.contains(ready))
         });
     }
 
     /// Types keys, control characters included.
-    pub(super) fn keys(&mut self, keys: &str) {
+    pub(crate) fn keys(&mut self, keys: &str) {
         self.terminal.type_keys(keys);
     }
 
     /// Runs a command by its name.
-    pub(super) fn command(&mut self, name: &str) {
+    pub(crate) fn command(&mut self, name: &str) {
         self.keys(&format!("{META_X}{name}\r"));
     }
 
     #[track_caller]
-    pub(super) fn visit(&mut self, name: &str) {
+    pub(crate) fn visit(&mut self, name: &str) {
         self.keys(&format!("{CTRL_X}\x06{name}\r"));
         self.wait_until("the file", |screen| screen.contains(name));
     }
 
     /// The text that a Lisp expression gives.
     #[track_caller]
-    pub(super) fn eval(&self, expression: &str) -> String {
+    pub(crate) fn eval(&self, expression: &str) -> String {
         let mut command = Command::new("emacsclient");
         command.args(["--eval", expression]);
         command.env_clear().envs(self.environment.iter().cloned());
@@ -92,14 +94,14 @@ impl Emacs {
 
     /// Waits until the screen satisfies `condition`.
     #[track_caller]
-    pub(super) fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
+    pub(crate) fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
         self.terminal.wait_until(what, condition);
     }
 
     /// Waits until no diff is on the screen. It may seem so for a moment while Emacs draws, so one
     /// glance is not enough.
     #[track_caller]
-    pub(super) fn wait_for_no_diff(&self) {
+    pub(crate) fn wait_for_no_diff(&self) {
         let glances = Cell::new(0);
         self.wait_until("the end of the diff", |screen| {
             let gone = !screen.contains("*proposal") && !screen.contains("*proposed");
@@ -133,7 +135,7 @@ fn unquote(literal: &str) -> String {
 }
 
 /// What starts Emacs with the package and `files`.
-pub(super) fn command_line(house: &Household, files: &[&str]) -> Vec<String> {
+pub(crate) fn command_line(house: &Household, files: &[&str]) -> Vec<String> {
     // After M-x Emacs looks for a shorter name to suggest, and may lose keys meanwhile. In a new home
     // it would compile its own library beside the test.
     let setup = format!(
@@ -156,7 +158,7 @@ pub(super) fn command_line(house: &Household, files: &[&str]) -> Vec<String> {
 }
 
 /// The package as it is in this repository.
-pub(super) fn package() -> PathBuf {
+pub(crate) fn package() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/emacs");
     package.canonicalize().unwrap()
 }

@@ -86,27 +86,17 @@ fn two_emacsen_share_a_folder() {
         return;
     };
     let mut first = Emacs::start(&house, &["hello.txt"]);
-    let port = house.status()["port"].clone();
+    let before = (house.status()["port"].clone(), house.served_by());
     let second = Emacs::start(&house, &["hello.txt"]);
-    let status = house.run(&["status", "--json"]).json();
-    let ports: Vec<_> = status["companions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|companion| &companion["port"])
-        .collect();
-    assert_eq!(ports.len(), 2, "{status}");
-    assert_ne!(ports[0], ports[1]);
+    let editors = || house.status()["editors"].as_array().map_or(0, Vec::len);
+    assert_eq!(editors(), 2);
     first.terminal.kill();
     wait_for(
-        "the end of the first companion",
-        || {
-            let status = house.run(&["status", "--json"]).json();
-            (status["companions"].as_array().unwrap().len() == 1).then_some(())
-        },
+        "the second one alone",
+        || (editors() == 1).then_some(()),
         || second.to_string(),
     );
-    assert_ne!(house.status()["port"], port);
+    assert_eq!((house.status()["port"].clone(), house.served_by()), before);
     house.start_connected(Agent::Qwen).quit();
 }
 

@@ -10,13 +10,13 @@ use std::process::Command;
 use testkit::{Household, Terminal, run_to_end, wait_for};
 
 /// The plugin as it is in this repository.
-pub(super) const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/nvim");
+pub(crate) const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/nvim");
 
 /// A running Neovim. Dropping it ends it.
-pub(super) struct Neovim {
-    pub(super) terminal: Terminal,
+pub(crate) struct Neovim {
+    pub(crate) terminal: Terminal,
     /// Which of the two it is.
-    pub(super) which: usize,
+    pub(crate) which: usize,
     program: PathBuf,
     socket: PathBuf,
     home: PathBuf,
@@ -25,14 +25,14 @@ pub(super) struct Neovim {
 impl Neovim {
     /// Starts Neovim in the workspace and waits until its companion is ready.
     #[track_caller]
-    pub(super) fn start(house: &Household, which: usize, arguments: &[&str]) -> Self {
+    pub(crate) fn start(house: &Household, which: usize, arguments: &[&str]) -> Self {
         let this = Self::start_bare(house, which, arguments, house.environment());
         this.wait_for_ready();
         this
     }
 
     /// Starts Neovim with this environment, in which the program is found as well.
-    pub(super) fn start_bare(
+    pub(crate) fn start_bare(
         house: &Household,
         which: usize,
         arguments: &[&str],
@@ -45,7 +45,7 @@ impl Neovim {
     }
 
     /// Starts Neovim as a job of a shell, which can suspend it.
-    pub(super) fn start_in_a_shell(house: &Household, which: usize, arguments: &[&str]) -> Self {
+    pub(crate) fn start_in_a_shell(house: &Household, which: usize, arguments: &[&str]) -> Self {
         let environment = house.with_program(house.environment());
         Self::launch(house, which, arguments, |command| {
             let shell = ["bash", "--norc", "-i"];
@@ -90,18 +90,18 @@ impl Neovim {
 
     /// Waits until the companion has said that it is ready, and has told its status.
     #[track_caller]
-    pub(super) fn wait_for_ready(&self) {
+    pub(crate) fn wait_for_ready(&self) {
         self.wait_for(r#"luaeval('require("outrigger").status() ~= nil')"#, "true");
     }
 
     /// Types keys, control characters included.
-    pub(super) fn keys(&mut self, keys: &str) {
+    pub(crate) fn keys(&mut self, keys: &str) {
         self.terminal.type_keys(keys);
     }
 
     /// Types a command and waits until it has been run.
     #[track_caller]
-    pub(super) fn command(&mut self, command: &str) {
+    pub(crate) fn command(&mut self, command: &str) {
         let before: u32 = self.eval("get(g:, 'test_commands', 0)").parse().unwrap();
         self.keys(&format!(
             ":{command}\r:let g:test_commands = {}\r",
@@ -112,7 +112,7 @@ impl Neovim {
 
     /// The value of a Vim expression.
     #[track_caller]
-    pub(super) fn eval(&self, expression: &str) -> String {
+    pub(crate) fn eval(&self, expression: &str) -> String {
         let mut command = Command::new(&self.program);
         command.arg("--server").arg(&self.socket);
         command.args(["--remote-expr", expression]);
@@ -129,13 +129,13 @@ impl Neovim {
 
     /// The text of the buffer in front of the person.
     #[track_caller]
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.eval(r#"join(getline(1, '$'), "\n")"#)
     }
 
     /// Waits until an expression has a value.
     #[track_caller]
-    pub(super) fn wait_for(&self, expression: &str, value: &str) {
+    pub(crate) fn wait_for(&self, expression: &str, value: &str) {
         let mut last = String::new();
         wait_for(
             &format!("{expression} to be {value:?}"),
@@ -148,13 +148,13 @@ impl Neovim {
     }
 
     #[track_caller]
-    pub(super) fn wait_until(&self, what: &str, condition: impl Fn(&Self) -> bool) {
+    pub(crate) fn wait_until(&self, what: &str, condition: impl Fn(&Self) -> bool) {
         wait_for(what, || condition(self).then_some(()), || self.to_string());
     }
 
     /// Waits until the person has the diff for a file in front of them, on its right side.
     #[track_caller]
-    pub(super) fn wait_for_review(&self, name: &str) {
+    pub(crate) fn wait_for_review(&self, name: &str) {
         let in_front = format!("/proposed/{name}");
         self.wait_until(&format!("the diff of {name}"), |it| {
             it.eval("bufname('%')").ends_with(&in_front)
@@ -164,14 +164,14 @@ impl Neovim {
 
     /// Waits until the person is back in a file, in the only tab.
     #[track_caller]
-    pub(super) fn wait_until_back_in(&self, name: &str) {
+    pub(crate) fn wait_until_back_in(&self, name: &str) {
         self.wait_for("fnamemodify(bufname('%'), ':t')", name);
         self.wait_for("tabpagenr('$')", "1");
     }
 
     /// Everything that Neovim has said so far.
     #[track_caller]
-    pub(super) fn messages(&self) -> String {
+    pub(crate) fn messages(&self) -> String {
         self.eval("execute('messages')")
     }
 }

@@ -1,0 +1,204 @@
+//! The start of a service: everything is put together here.
+
+use std::path::{Path, PathBuf};
+
+use beacon::process;
+use companion::desk::Desk;
+use companion::registry::{Record, Registry};
+use companion::{Ending, mcp, random_hex};
+use conversation::Conversation;
+use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
+use front::{Front, PublishChange};
+use tokio::sync::{mpsc, watch};
+use web::{Keys, Links, Owner};
+use workbench::Workbench;
+
+use super::privacy::PrivacyWatch;
+use super::reception::{OwnPart, Reception};
+use super::server::{HttpServer, listen};
+use super::{Service, ServiceOptions, Start, identity};
+use crate::config::DaemonTarget;
+use crate::discovery::Discovery;
+use crate::failure::{Failure, FailureKind};
+
+impl Service {
+    /// Starts a companion, unless one serves these folders. When this returns, agents can find it
+    /// and connect.
+    pub(crate) fn start(options: ServiceOptions) -> Result<Start, Failure> {
+        let ServiceOptions {
+            roots,
+            config,
+            daemon,
+            registry,
+            state,
+            parent,
+            editor,
+            owner,
+            socket,
+        } = options;
+        check_parent(parent)?;
+        let (watched, privacy) = PrivacyWatch::start(&config, &roots);
+        let mut admitted = watched.admitted();
+
+        // Held until the record is written, from which others learn that these folders are served.
+        let _turn = registry.turn().map_err(cannot_start)?;
+        if socket.is_none()
+            && let Some(record) = served_by(&registry, &roots, owner)
+        {
+            return Ok(Start::Served(Box::new(record)));
+        }
+        let (slot, previous) = (registry.claim(&roots, socket.is_some())).map_err(cannot_start)?;
+        for abandoned in registry.abandoned() {
+            remove_leftovers(&abandoned);
+        }
+        let listener = listen(socket, &config, previous.as_ref())?;
+        let port = listener.local_addr().map_err(cannot_start)?.port();
+        let (process, settings) = editor.map(|it| (it.process, it.settings)).unzip();
+        let record = identity::record(port, roots, &config, settings, previous.as_ref())?;
+
+        let limits = config.limits();
+        let (saved, journal) = slot.journal().map_err(cannot_start)?;
+        let workbench = Workbench::new(record.roots.clone(), privacy);
+        let (sink, contexts) = mcp::context_channel();
+        let desk = Desk::start(workbench, saved, journal, limits.clone(), sink);
+        let (ending, ended) = watch::channel(Ending::No);
+        let (sender, commands) = mpsc::channel(16);
+        let links = Links::new(port);
+        let front = Front::start(desk.clone(), sender, |publish| {
+            let target = daemon?;
+            Some(start_conversation(
+                target,
+                &record,
+                slot.folder(),
+                &desk,
+                publish,
+            ))
+        });
+        let front = front.map_err(cannot_start)?;
+        let own = OwnPart::new(owner, &record);
+        let (reception, door) = Reception::new(owner);
+        let agents = admitted.borrow_and_update().clone();
+        let app = mcp::router(mcp::Endpoint {
+            port,
+            tokens: identity::tokens(&record),
+            admitted: admitted.clone(),
+            desk: desk.clone(),
+            contexts,
+            ending: ended.clone(),
+            limits: limits.clone(),
+        })
+        .merge(web::router(web::Api {
+            port,
+            agents: admitted.clone(),
+            keys: Keys {
+                commands: record.secret.clone(),
+                page: record.page.clone(),
+            },
+            links: links.clone(),
+            front: front.clone(),
+            editors: door,
+            owner,
+            instance: random_hex::<8>().map_err(cannot_start)?,
+            ending: ended,
+            body: limits.body,
+            keep_alive: limits.keep_alive,
+        }));
+        let process = process.flatten();
+        let announcement = identity::announcement(&record, &state, process.or(parent));
+        let discovery = Discovery::start(announcement, agents, record, slot, parent, process);
+        if let Some(previous) = previous {
+            remove_all_but(&discovery.record().files, previous);
+        }
+        for problem in discovery.problems() {
+            tracing::warn!("{problem}");
+        }
+        Ok(Start::Started(Box::new(Service {
+            server: HttpServer::start(listener, app, limits),
+            ending,
+            commands,
+            front,
+            links,
+            desk,
+            discovery,
+            privacy: watched,
+            admitted,
+            parent: parent.map(|pid| (pid, process::started(pid))),
+            owner,
+            own,
+            reception,
+        })))
+    }
+}
+
+fn check_parent(parent: Option<u32>) -> Result<(), Failure> {
+    match parent.filter(|pid| !process::exists(*pid)) {
+        None => Ok(()),
+        Some(pid) => {
+            let message = format!("there is no process {pid} (--parent)");
+            Err(Failure::new(FailureKind::Start, message))
+        }
+    }
+}
+
+/// The companion that serves all of these folders. An editor can join only one of its own version.
+fn served_by(registry: &Registry, roots: &[PathBuf], owner: Owner) -> Option<Record> {
+    let mut serving = registry.covering(roots).into_iter();
+    serving.rfind(|record| owner != Owner::Editor || is_same_version(record))
+}
+
+/// Whether a running companion is the same program as this one, so that an editor can join it.
+pub(crate) fn is_same_version(record: &Record) -> bool {
+    record.version == env!("CARGO_PKG_VERSION")
+}
+
+/// Starts the conversation with a daemon. It must not keep the companion from starting: if there is
+/// no daemon, the page and the editor say so, and what to do.
+fn start_conversation(
+    target: DaemonTarget,
+    record: &Record,
+    memory: &Path,
+    desk: &Desk,
+    publish: PublishChange,
+) -> Conversation {
+    let backend = DaemonBackend::new(DaemonSettings {
+        address: target.address,
+        token: target.token,
+        workspace: record.roots.first().cloned().unwrap_or_default(),
+        program: "qwen".into(),
+        session: ::daemon::SessionSettings::default(),
+        timeouts: ::daemon::Timeouts::default(),
+    });
+    let settings = conversation::Settings {
+        memory: memory.to_owned(),
+        machine: conversation::machine_name(),
+    };
+    let conversation = Conversation::start(backend, settings, desk.clone(), publish);
+    let begin = conversation.clone();
+    // What goes wrong shows in the status of the conversation.
+    tokio::spawn(async move { begin.begin().await });
+    conversation
+}
+
+/// Removes the discovery files that a run could not remove because it crashed.
+fn remove_leftovers(of: &Record) {
+    let tokens: Vec<_> = of
+        .tokens
+        .iter()
+        .map(|(_, token)| token.expose().to_owned())
+        .collect();
+    for file in beacon::leftovers::clear(&of.files, &tokens) {
+        tracing::info!(path = %file.display(), "removed a discovery file of an earlier run");
+    }
+}
+
+/// Removes the files of the run before that this one has not written again: they name processes that
+/// are gone.
+fn remove_all_but(files: &[PathBuf], mut previous: Record) {
+    previous.files.retain(|file| !files.contains(file));
+    remove_leftovers(&previous);
+}
+
+pub(super) fn cannot_start(error: impl std::fmt::Display) -> Failure {
+    let message = format!("cannot start the companion: {error}");
+    Failure::new(FailureKind::Start, message)
+}
