@@ -131,11 +131,6 @@ impl Outgoing {
             ..EMPTY
         }
     }
-
-    /// The method, for those who record what goes by.
-    pub fn method(&self) -> Option<&'static str> {
-        self.method
-    }
 }
 
 fn to_value(value: &impl Serialize) -> Option<Value> {
