@@ -5,4 +5,5 @@
 
 export { ChatView } from "./chat/view";
 export { reviewOf } from "./review/from-proposal";
+export { rebased } from "./review/rebase";
 export { ProposalView } from "./views/proposal";

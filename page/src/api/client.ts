@@ -19,6 +19,11 @@ export class ApiError extends Error {
   get gone(): boolean {
     return this.status === 404;
   }
+
+  /** Whether the proposal has newer texts than those that were decided on. */
+  get stale(): boolean {
+    return this.kind === "stale";
+  }
 }
 
 export class Client {
@@ -34,10 +39,11 @@ export class Client {
 
   /**
    * Accepts a text. It is always sent: without one the companion would take its own
-   * draft, which another tab may have put a moment ago.
+   * draft, which another tab may have put a moment ago. `revision` is the one that the text
+   * was made from; the companion refuses if there is a newer one.
    */
-  accept(id: number, content: string): Promise<Decided> {
-    return this.request("POST", `/api/proposals/${id}/accept`, { content });
+  accept(id: number, content: string, revision: number | undefined): Promise<Decided> {
+    return this.request("POST", `/api/proposals/${id}/accept`, { content, revision });
   }
 
   reject(id: number): Promise<Decided> {

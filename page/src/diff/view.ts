@@ -18,6 +18,7 @@ import {
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import type { WireHunk } from "../api/wire";
+import { conflictsIn } from "../review/conflicts";
 import { differencesOf, sameDifferences } from "../review/differences";
 import { type HunkState, toggle } from "../review/hunks";
 import { isEditable, type Review } from "../review/review";
@@ -25,6 +26,7 @@ import { type Pair, slice } from "../review/span";
 import { unchangedParts } from "../review/unchanged";
 import { INVISIBLE, maskInvisible, spellOut } from "../text/visible";
 import { differencesIn, HunkDiff } from "./chunks";
+import { conflictMarks } from "./conflict-marks";
 import { folds, unfold } from "./folds";
 import { originalBars, resultBars } from "./hunk-bars";
 import { type Hunks, hunksExtension, hunksIn, setCurrent } from "./hunk-field";
@@ -48,6 +50,8 @@ export interface Options {
   changed(review: Review, hunks: Hunks, isEdit: boolean): void;
   /** The person wants to start or to stop typing. */
   wantsEditing(editing: boolean): void;
+  /** The person wants to accept while typing. */
+  wantsToAccept(): void;
 }
 
 export class DiffView {
@@ -79,6 +83,7 @@ export class DiffView {
         parts.map((part) => part.b),
         open,
       ),
+      (review.detail.conflicts ?? 0) > 0 ? conflictMarks : [],
       this.editing(),
     ];
 
@@ -135,6 +140,18 @@ export class DiffView {
       yMargin: 80 + 20 * Math.min(above, 10),
     });
     this.result.dispatch({ effects: [setCurrent.of(index), scroll] });
+  }
+
+  /** Moves to the next conflict after the cursor, or to the first one. */
+  goConflict(): void {
+    const all = conflictsIn(this.result.state.doc);
+    const { head } = this.result.state.selection.main;
+    const next = all.find(({ from }) => from > head) ?? all[0];
+    if (next === undefined) return;
+    this.result.dispatch({
+      selection: EditorSelection.cursor(next.from),
+      effects: EditorView.scrollIntoView(next.from, { y: "start", yMargin: 80 }),
+    });
   }
 
   /** Drops a hunk that is kept; otherwise restores it as proposed. */
@@ -208,6 +225,10 @@ export class DiffView {
       this.options.wantsEditing(false);
       return true;
     };
+    const accept = () => {
+      this.options.wantsToAccept();
+      return true;
+    };
     return [
       this.editable.of(readOnly),
       history(),
@@ -215,6 +236,7 @@ export class DiffView {
       EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typedNewline)),
       keymap.of([
         { key: "Escape", run: leave },
+        { key: "Mod-Enter", run: accept },
         ...(typedNewline === "\n" ? [] : [newline]),
         indentWithTab,
         ...historyKeymap,

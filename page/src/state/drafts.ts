@@ -19,7 +19,10 @@ interface Draft {
   text: () => string;
   quiet: number;
   timer: ReturnType<typeof setTimeout> | undefined;
-  sending: boolean;
+  /** Ends when the companion has answered. */
+  sending: Promise<void> | undefined;
+  /** The last text that the companion has. */
+  received: string | undefined;
   /** How many `changed` events for drafts of this tab are still to come. */
   echoes: number;
 }
@@ -44,7 +47,20 @@ export class Drafts {
   /** Whether the companion does not have the last text yet. */
   isPending(id: number): boolean {
     const draft = this.drafts.get(id);
-    return draft !== undefined && (draft.sending || draft.timer !== undefined);
+    return draft !== undefined && (draft.sending !== undefined || draft.timer !== undefined);
+  }
+
+  /**
+   * Sends nothing more until the next `put`. When nothing is on its way any more, returns the
+   * last text that the companion has from this tab.
+   */
+  async hold(id: number): Promise<string | undefined> {
+    const draft = this.drafts.get(id);
+    if (draft === undefined) return undefined;
+    await draft.sending;
+    clearTimeout(draft.timer);
+    draft.timer = undefined;
+    return draft.received;
   }
 
   /** Whether a `changed` event is about a draft of another client. To be asked once for each event. */
@@ -69,31 +85,38 @@ export class Drafts {
   private draft(id: number): Draft {
     const known = this.drafts.get(id);
     if (known !== undefined) return known;
-    const draft = { text: () => "", quiet: QUIET, timer: undefined, sending: false, echoes: 0 };
+    const draft: Draft = {
+      text: () => "",
+      quiet: QUIET,
+      timer: undefined,
+      sending: undefined,
+      received: undefined,
+      echoes: 0,
+    };
     this.drafts.set(id, draft);
     return draft;
   }
 
   private schedule(id: number, draft: Draft, wait: number): void {
     clearTimeout(draft.timer);
-    draft.timer = setTimeout(() => this.send(id, draft), wait);
+    draft.timer = setTimeout(() => {
+      draft.timer = undefined;
+      // One at a time, so that the last one sent is the last one stored.
+      if (draft.sending !== undefined) this.schedule(id, draft, draft.quiet);
+      else draft.sending = this.send(id, draft);
+    }, wait);
   }
 
   private async send(id: number, draft: Draft): Promise<void> {
-    draft.timer = undefined;
-    if (draft.sending) {
-      // One at a time, so that the last one sent is the last one stored.
-      this.schedule(id, draft, draft.quiet);
-      return;
-    }
-    draft.sending = true;
     draft.echoes += 1;
+    const text = draft.text();
     try {
-      const { hunksAt } = await this.client.draft(id, draft.text());
-      draft.sending = false;
+      const { hunksAt } = await this.client.draft(id, text);
+      draft.sending = undefined;
+      draft.received = text;
       if (this.drafts.get(id) === draft && !this.isPending(id)) this.answered(id, hunksAt);
     } catch (error) {
-      draft.sending = false;
+      draft.sending = undefined;
       draft.echoes = Math.max(0, draft.echoes - 1);
       if (!(error instanceof ApiError) || this.drafts.get(id) !== draft) return;
       if (error.gone) this.gone(id);

@@ -38,7 +38,11 @@ export class OpenReview {
   /** The diff on the screen. */
   private view: DiffView | undefined;
 
-  constructor(private readonly announce: (sentence: string) => void) {
+  constructor(
+    private readonly announce: (sentence: string) => void,
+    /** A review is on the screen. */
+    private readonly shown: (review: Review) => void,
+  ) {
     isNarrow.subscribe(() => this.rebuild());
   }
 
@@ -63,12 +67,20 @@ export class OpenReview {
   attach(view: DiffView | undefined): void {
     this.view = view;
     this.editing.value = false;
-    if (view !== undefined) this.hunks.value = view.hunks;
+    const review = this.review.peek();
+    if (view === undefined || review === undefined) return;
+    this.hunks.value = view.hunks;
+    this.shown(review);
   }
 
   /** Moves to the next or previous hunk; false if there is none. */
   go(step: 1 | -1): boolean {
     return this.view?.go(step) ?? false;
+  }
+
+  /** Moves to the next conflict. */
+  goConflict(): void {
+    this.view?.goConflict();
   }
 
   toggleHunk(): void {

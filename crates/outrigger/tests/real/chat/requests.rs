@@ -82,7 +82,7 @@ fn review(scene: &Scene, screen: &Screen, mark: &str, file: &str) {
     screen.wait_for_text("button[data-act=review-edit]", "Review edit #");
     screen.act("review-edit");
     browser.wait_for("main[data-view=review]");
-    browser.wait_for("[data-detail][data-ready=true]");
+    browser.wait_for("[data-detail][data-ready=true][data-settled=true]");
     browser.wait_for("[data-badge=whole]");
     screen.wait_for_text("[data-notice=whole]", "cannot be edited");
     browser.wait_for("button[data-act=edit][disabled]");
