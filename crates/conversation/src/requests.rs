@@ -35,7 +35,8 @@ pub struct RequestOption {
     pub kind: Option<OptionKind>,
 }
 
-/// The options of a request in the order in which they are shown: the narrowest yes first.
+/// The options of a request in the order in which they are shown: yes for this time, no, and then what
+/// lasts.
 ///
 /// Agents put the widest permission first ("allow all edits"), where a hasty key would grant it. Every list
 /// of options passes through here, so no backend and no front end has to think of that.
@@ -45,8 +46,18 @@ pub struct RequestOptions(Vec<RequestOption>);
 impl FromIterator<RequestOption> for RequestOptions {
     fn from_iter<I: IntoIterator<Item = RequestOption>>(options: I) -> RequestOptions {
         let mut options: Vec<_> = options.into_iter().collect();
-        options.sort_by_key(|option| option.kind != Some(OptionKind::AllowOnce));
+        options.sort_by_key(|option| place(option.kind.as_ref()));
         RequestOptions(options)
+    }
+}
+
+/// What is wider comes later. An option of an unknown kind may last, but need not.
+fn place(kind: Option<&OptionKind>) -> u8 {
+    match kind {
+        Some(OptionKind::AllowOnce) => 0,
+        Some(OptionKind::RejectOnce) => 1,
+        None | Some(OptionKind::Other(_)) => 2,
+        Some(OptionKind::AllowAlways | OptionKind::RejectAlways) => 3,
     }
 }
 
@@ -109,6 +120,24 @@ impl Requests {
         self.0.push(request);
     }
 
+    /// The tool call that this reply to a request rejects.
+    pub(crate) fn rejected_by(&self, id: &str, reply: &Reply) -> Option<&str> {
+        let request = self.0.iter().find(|request| request.id == id)?;
+        let is_no = match reply {
+            Reply::Decline => true,
+            Reply::Answers(_) => false,
+            Reply::Option(chosen) => request.options.as_slice().iter().any(|option| {
+                let kind = option.kind.as_ref();
+                let is_no = matches!(
+                    kind,
+                    Some(OptionKind::RejectOnce | OptionKind::RejectAlways)
+                );
+                is_no && option.id == *chosen
+            }),
+        };
+        is_no.then_some(request.tool.id.as_str())
+    }
+
     pub(crate) fn close(&mut self, id: &str) {
         self.0.retain(|request| request.id != id);
     }
@@ -135,7 +164,7 @@ mod tests {
 
     /// (as the agent sends them, as they are shown, the narrowest yes)
     #[test]
-    fn the_narrowest_yes_comes_first_and_the_rest_stays_in_order() {
+    fn yes_and_no_for_this_time_come_before_what_lasts() {
         type Sent = &'static [(&'static str, Option<&'static str>)];
         let cases: [(Sent, &[&str], Option<&str>); 4] = [
             (
@@ -144,7 +173,7 @@ mod tests {
                     ("once", Some("allow_once")),
                     ("no", Some("reject_once")),
                 ],
-                &["once", "all", "no"],
+                &["once", "no", "all"],
                 Some("once"),
             ),
             (
@@ -158,7 +187,7 @@ mod tests {
             ),
             (
                 &[("all", Some("allow_always")), ("no", Some("reject_once"))],
-                &["all", "no"],
+                &["no", "all"],
                 None,
             ),
             (&[], &[], None),

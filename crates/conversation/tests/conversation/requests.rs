@@ -79,7 +79,7 @@ async fn permission_is_given_here() {
     let request = asked(&talk, "r-1").await;
     let options: Vec<_> = request.options.as_slice().iter().collect();
     let ids: Vec<_> = options.iter().map(|it| it.id.as_str()).collect();
-    assert_eq!(ids, ["proceed_once", "proceed_always", "cancel"]);
+    assert_eq!(ids, ["proceed_once", "cancel", "proceed_always"]);
     // There is no edit in it that could be reviewed.
     assert_eq!(request.proposal, None);
     assert!(machine.companion.proposals().await.is_empty());

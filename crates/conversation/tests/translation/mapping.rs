@@ -66,8 +66,8 @@ async fn told(daemon: &FakeDaemon, acts: Vec<Act>) -> Vec<Value> {
 async fn what_each_event_becomes_for_a_page() {
     let options = json!([
         {"id": "proceed_once", "title": "Allow", "kind": "allow_once"},
-        {"id": "proceed_always", "title": "Allow All Edits", "kind": "allow_always"},
         {"id": "cancel", "title": "Reject", "kind": "reject_once"},
+        {"id": "proceed_always", "title": "Allow All Edits", "kind": "allow_always"},
     ]);
     let card = json!({
         "event": "asked", "request": "r-1", "title": "Writing to a.txt",
