@@ -83,8 +83,8 @@ function Item({ app, proposal, choose }: ItemProps) {
         <span class="item-folder">
           <bdi>{folder}</bdi>
         </span>
-        <span class="item-agent">{visible(proposal.who ?? proposal.agent)}</span>
         <span class="item-when">{ago(proposal.openedAt, clock.value)}</span>
+        <span class="item-agent">{visible(proposal.who ?? proposal.agent)}</span>
       </button>
     </li>
   );
