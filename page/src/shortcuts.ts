@@ -7,6 +7,7 @@ export const SHORTCUTS: readonly [keys: string, meaning: string][] = [
   ["j  k", "next and previous hunk, and on to the next proposal"],
   ["n  p", "next and previous proposal"],
   ["space", "drop the hunk, or keep it again"],
+  ["u", "undo the last change"],
   ["e", "edit the result"],
   ["Escape", "leave the editor"],
   ["a", "accept the result as it is shown"],
@@ -37,6 +38,7 @@ export function listenToShortcuts(app: App): void {
     a: () => void reviews.accept(),
     r: () => void reviews.reject(),
     c: () => open.goConflict(),
+    u: () => open.undo(),
     v: () => open.setLayout(open.layout.value === "split" ? "unified" : "split"),
   };
 

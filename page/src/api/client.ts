@@ -46,6 +46,11 @@ export class Client {
     return this.request("POST", `/api/proposals/${id}/accept`, { content, revision });
   }
 
+  /** Accepts the text as it stands for the companion: with the drafts of this person. */
+  acceptAsItStands(id: number, revision: number | undefined): Promise<Decided> {
+    return this.request("POST", `/api/proposals/${id}/accept`, { revision });
+  }
+
   reject(id: number): Promise<Decided> {
     return this.request("POST", `/api/proposals/${id}/reject`);
   }

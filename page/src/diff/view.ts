@@ -3,9 +3,17 @@
  * is the text that would be written, and is edited in place.
  */
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
 import { indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { MergeView, originalDocChangeEffect, unifiedMergeView } from "@codemirror/merge";
+import { getChunks, MergeView, originalDocChangeEffect, unifiedMergeView } from "@codemirror/merge";
 import {
   ChangeSet,
   Compartment,
@@ -22,13 +30,14 @@ import { conflictsIn } from "../review/conflicts";
 import { differencesOf, sameDifferences } from "../review/differences";
 import { type HunkState, toggle } from "../review/hunks";
 import { isEditable, type Review } from "../review/review";
-import { type Pair, slice } from "../review/span";
+import { type Pair, type Span, slice } from "../review/span";
 import { unchangedParts } from "../review/unchanged";
 import { INVISIBLE, maskInvisible, spellOut } from "../text/visible";
 import { differencesIn, HunkDiff } from "./chunks";
 import { conflictMarks } from "./conflict-marks";
-import { folds, unfold } from "./folds";
-import { originalBars, resultBars } from "./hunk-bars";
+import { droppedGaps, droppedIn, droppedLines, setGaps } from "./dropped-lines";
+import { folds, type Unfolding, unfold } from "./folds";
+import { LONG, originalBars, resultBars } from "./hunk-bars";
 import { type Hunks, hunksExtension, hunksIn, setCurrent } from "./hunk-field";
 import { languageOf } from "./language";
 import { missingNewline } from "./missing-newline";
@@ -37,9 +46,6 @@ export type Layout = "split" | "unified";
 
 /** Longer texts are not highlighted: that would need more memory than the texts themselves. */
 const LONGEST_HIGHLIGHTED = 2_000_000;
-
-/** Longer lines are not wrapped: the editor then draws only the part that is in sight. */
-const LONGEST_WRAPPED = 2_000;
 
 export interface Options {
   review: Review;
@@ -69,16 +75,18 @@ export class DiffView {
     this.diff = new HunkDiff(review.differences);
     const { original } = review.texts;
     const parts = unchangedParts(changesIn(review), original, review.result);
-    const open = (fold: number) => this.unfold(fold);
+    const open = (what: Unfolding) => this.unfold(what);
     const shared = [...appearance(review), EditorState.lineSeparator.of("\n"), missingNewline];
     const result = [
       shared,
       label("result", "Result as it will be written"),
       hunksExtension(review.hunks, review.texts, options.current),
-      resultBars(
-        isEditable(review) ? (index) => this.toggle(index) : undefined,
-        layout === "split",
-      ),
+      resultBars({
+        sideBySide: layout === "split",
+        ...(isEditable(review) && { toggle: (index) => this.toggle(index) }),
+        showChange: (index, place) => this.showChange(index, place),
+      }),
+      droppedLines(review.texts),
       folds(
         parts.map((part) => part.b),
         open,
@@ -98,6 +106,7 @@ export class DiffView {
             label("original", "Original"),
             readOnly,
             originalBars(review.hunks),
+            droppedGaps(review.hunks, review.texts, []),
             folds(
               parts.map((part) => part.a),
               open,
@@ -107,6 +116,7 @@ export class DiffView {
         b: { doc: review.result, extensions: result },
       });
       this.result = this.merge.b;
+      this.alignDropped();
     } else {
       const unified = unifiedMergeView({
         original: maskedOriginal(review),
@@ -131,15 +141,45 @@ export class DiffView {
     return true;
   }
 
+  /** Shows where the review starts. The first hunk is in sight, unless its change is far to the right. */
+  start(index: number): void {
+    const first = this.hunks.list[index];
+    if (index > 0 || (first !== undefined && this.isLong(first.at))) this.show(index);
+  }
+
   show(index: number): void {
     const hunk = this.hunks.list[index];
     if (hunk === undefined) return;
+    if (this.isLong(hunk.at)) {
+      this.result.dispatch({ effects: setCurrent.of(index) });
+      this.showChange(index, 0);
+      return;
+    }
     const above = this.merge ? 1 : linesOf(this.review.texts.original, hunk.original);
     const scroll = EditorView.scrollIntoView(hunk.at.from, {
       y: "start",
       yMargin: 80 + 20 * Math.min(above, 10),
     });
     this.result.dispatch({ effects: [setCurrent.of(index), scroll] });
+  }
+
+  /** Shows one of the changed places inside a hunk, on both sides, also far to the right. */
+  private showChange(index: number, place: number): void {
+    const hunk = this.hunks.list[index];
+    const chunk = getChunks(this.result.state)?.chunks.find(({ fromB }) => fromB === hunk?.at.from);
+    const change = chunk?.changes[place % (chunk.changes.length || 1)];
+    if (chunk === undefined || change === undefined) return;
+    const center = (at: number) => ({
+      effects: EditorView.scrollIntoView(at, { x: "center", y: "center" }),
+    });
+    this.result.dispatch(center(chunk.fromB + change.fromB));
+    this.merge?.a.dispatch(center(chunk.fromA + change.fromA));
+  }
+
+  /** Whether a line is so long that its changes may be out of sight. */
+  private isLong({ from, to }: Span): boolean {
+    const { doc } = this.result.state;
+    return to > from && doc.lineAt(from).length > LONG;
   }
 
   /** Moves to the next conflict after the cursor, or to the first one. */
@@ -163,6 +203,8 @@ export class DiffView {
       changes: toggle(hunk, states[index] as HunkState, this.review.texts),
       effects: setCurrent.of(index),
       userEvent: "input.hunk",
+      // One step back is one hunk.
+      annotations: isolateHistory.of("full"),
     });
   }
 
@@ -206,10 +248,32 @@ export class DiffView {
     else this.result.destroy();
   }
 
-  private unfold(fold: number): void {
+  private unfold(what: Unfolding): void {
     for (const view of this.merge ? [this.merge.a, this.merge.b] : [this.result]) {
-      view.dispatch({ effects: unfold.of(fold) });
+      view.dispatch({ effects: unfold.of(what) });
     }
+  }
+
+  /** Leaves room beside the original for the lines that are shown of dropped hunks. */
+  private alignDropped(): void {
+    this.merge?.a.dispatch({ effects: setGaps.of(droppedIn(this.result.state)) });
+  }
+
+  /** Takes back the last change of the person, wherever the focus is; false if there is none. */
+  undo(): boolean {
+    const { state } = this.result;
+    if (undoDepth(state) === 0) return false;
+    const wasReadOnly = state.readOnly;
+    // The history changes nothing that is read-only.
+    if (wasReadOnly) this.result.dispatch({ effects: this.editable.reconfigure([]) });
+    undo(this.result);
+    if (wasReadOnly) this.result.dispatch({ effects: this.editable.reconfigure(readOnly) });
+    return true;
+  }
+
+  /** Whether the person has changed something that can be taken back. */
+  get canUndo(): boolean {
+    return undoDepth(this.result.state) > 0;
   }
 
   private editing(): Extension {
@@ -258,6 +322,7 @@ export class DiffView {
           const differences = differencesIn(state);
           this.review = { ...this.review, result: state.doc, hunks: hunks.list, differences };
         }
+        if (hunks.states !== hunksIn(startState).states) this.alignDropped();
         this.options.changed(this.review, hunks, docChanged);
       }),
     ];
@@ -286,7 +351,7 @@ function appearance({ texts, detail }: Review): Extension[] {
   });
   const extensions: Extension[] = [lineNumbers(), special];
   const sides = [texts.original, texts.proposed];
-  if (sides.every((text) => longestLine(text) <= LONGEST_WRAPPED)) {
+  if (sides.every((text) => longestLine(text) <= LONG)) {
     extensions.push(EditorView.lineWrapping);
   }
   if (sides.every((text) => text.length <= LONGEST_HIGHLIGHTED)) {

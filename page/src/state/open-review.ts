@@ -27,6 +27,7 @@ export class OpenReview {
   /** Undefined until the diff is on the screen. */
   readonly hunks = signal<Hunks | undefined>(undefined);
   readonly editing = signal(false);
+  readonly canUndo = signal(false);
   /** The layout that the person prefers. */
   readonly layout = signal<Layout>(remembered("layout", LAYOUTS, "split"));
   /** Whether the text is not what the agent proposed. */
@@ -67,10 +68,17 @@ export class OpenReview {
   attach(view: DiffView | undefined): void {
     this.view = view;
     this.editing.value = false;
+    this.canUndo.value = false;
     const review = this.review.peek();
     if (view === undefined || review === undefined) return;
     this.hunks.value = view.hunks;
     this.shown(review);
+  }
+
+  /** The text was changed. */
+  changed(review: Review): void {
+    this.review.value = review;
+    this.canUndo.value = this.view?.canUndo ?? false;
   }
 
   /** Moves to the next or previous hunk; false if there is none. */
@@ -81,6 +89,11 @@ export class OpenReview {
   /** Moves to the next conflict. */
   goConflict(): void {
     this.view?.goConflict();
+  }
+
+  /** Takes back the last change. */
+  undo(): void {
+    if (this.view?.undo()) this.announce("Undone");
   }
 
   toggleHunk(): void {

@@ -17,6 +17,7 @@ import { Drafts } from "./drafts";
 import { type KeptText, KeptTexts } from "./kept-texts";
 import { OpenReview } from "./open-review";
 import { Settling } from "./settling";
+import { Several } from "./several";
 
 /** What is shown beside the queue. */
 export type Panel =
@@ -34,6 +35,7 @@ export class Reviews {
   });
   readonly open: OpenReview;
   readonly kept = new KeptTexts();
+  readonly several = new Several();
   /** What keeps the open proposal from being accepted. */
   readonly obstacle = computed(() => {
     const review = this.open.review.value;
@@ -97,11 +99,11 @@ export class Reviews {
     else void this.load(proposal, at);
   }
 
-  /** Selects the next or previous proposal; false if there is none. */
+  /** Selects the next or previous proposal, from the last on to the first; false if there is no other. */
   go(step: 1 | -1, at: "first" | "last" = "first"): boolean {
     const index = this.proposals.findIndex(({ id }) => id === this.selected.value);
-    const next = this.proposals[index + step];
-    if (next === undefined) return false;
+    const next = this.proposals.at((index + step) % this.proposals.length);
+    if (next === undefined || next.id === this.selected.value) return false;
     this.select(next.id, at);
     return true;
   }
@@ -118,7 +120,7 @@ export class Reviews {
   touched(review: Review, hunks: Hunks, isEdit: boolean): void {
     this.open.hunks.value = hunks;
     if (!isEdit) return;
-    this.open.review.value = review;
+    this.open.changed(review);
     this.refusal.value = undefined;
     this.edited.set(review.detail.id, review);
     this.drafts.put(review.detail.id, () => textOf(review), review.result.length);
@@ -196,6 +198,47 @@ export class Reviews {
     const { proposal } = panel;
     const verb = proposal.gone ? "Dismissed" : "Rejected";
     await this.decide(proposal, verb, () => this.client.reject(proposal.id));
+  }
+
+  /** Opens the summary of all pending proposals. */
+  summarise(): void {
+    if (this.proposals.length > 0) this.several.open(this.proposals);
+  }
+
+  acceptAll(): Promise<void> {
+    return this.several.decide(this.several.choice.value.acceptable, ({ id, revision }) => {
+      // What this tab has not sent yet counts, too.
+      const edited = this.edited.get(id);
+      return this.decideUnseen(id, () =>
+        edited === undefined
+          ? this.client.acceptAsItStands(id, revision)
+          : this.client.accept(id, textOf(edited), edited.detail.revision),
+      );
+    });
+  }
+
+  rejectAll(): Promise<void> {
+    return this.several.decide(this.several.choice.value.proposals, ({ id }) =>
+      this.decideUnseen(id, () => this.client.reject(id)),
+    );
+  }
+
+  /** Why it could not be decided. One that was closed meanwhile is no failure. */
+  private async decideUnseen(
+    id: number,
+    request: () => Promise<Decided>,
+  ): Promise<string | undefined> {
+    this.decided = id;
+    try {
+      await request();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (!error.gone) return error.message;
+    } finally {
+      this.decided = undefined;
+    }
+    this.closed(id, undefined);
+    return undefined;
   }
 
   private async decide(

@@ -140,6 +140,16 @@ function Position({ reviews }: { reviews: Reviews }) {
       >
         ↓
       </button>
+      {reviews.open.canUndo.value && (
+        <button
+          type="button"
+          class="button small"
+          data-act="undo"
+          onClick={() => reviews.open.undo()}
+        >
+          Undo{!reviews.open.editing.value && <kbd>u</kbd>}
+        </button>
+      )}
       <span>
         {total === 0 ? "no change" : `${hunks.current + 1} of ${count(total, "hunk")}`}
         {dropped > 0 && `, ${dropped} dropped`}

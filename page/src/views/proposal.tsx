@@ -173,11 +173,8 @@ function badgesOf(review: Review): [string, string][] {
   if (isDeletion(review)) badges.push(["deletion", "empties the file"]);
   if (detail.terminalOnly !== undefined) badges.push(["terminal-only", "terminal only"]);
   else if (!detail.editable) badges.push(["whole", "all or nothing"]);
-  const before = lineEndingOf(detail.original ?? "");
   const after = lineEndingOf(detail.proposed);
   if (after === "mixed") badges.push(["mixed", "mixed line endings"]);
-  else if (before === "crlf" && after === "lf") badges.push(["crlf", "CRLF, proposed with LF"]);
-  else if (before === "lf" && after === "crlf") badges.push(["crlf", "LF, proposed with CRLF"]);
   else if (after === "crlf" || format.newline === "\r\n") badges.push(["crlf", "CRLF"]);
   const had = detail.original?.startsWith(BOM) ?? false;
   if (format.bom) badges.push(["bom", "BOM"]);
@@ -229,7 +226,7 @@ function Diff({ reviews }: { reviews: Reviews }) {
       wantsToAccept: () => void reviews.accept(),
     });
     open.attach(view);
-    if (current > 0) view.show(current);
+    view.start(current);
     return () => {
       open.attach(undefined);
       view.destroy();

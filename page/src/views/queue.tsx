@@ -12,7 +12,19 @@ export function Queue({ app, choose }: { app: App; choose: (id: number) => void 
   const proposals = app.proposals.value;
   return (
     <nav class="queue" aria-label="Proposals">
-      <h2 class="queue-title">{count(proposals.length, "proposal")}</h2>
+      <div class="queue-head">
+        <h2 class="queue-title">{count(proposals.length, "proposal")}</h2>
+        {proposals.length > 1 && (
+          <button
+            type="button"
+            class="button small"
+            data-act="several"
+            onClick={() => app.reviews.summarise()}
+          >
+            All…
+          </button>
+        )}
+      </div>
       <ol>
         {proposals.map((proposal) => (
           <Item key={proposal.id} app={app} proposal={proposal} choose={choose} />
@@ -84,7 +96,9 @@ function Item({ app, proposal, choose }: ItemProps) {
           <bdi>{folder}</bdi>
         </span>
         <span class="item-when">{ago(proposal.openedAt, clock.value)}</span>
-        <span class="item-agent">{visible(proposal.who ?? proposal.agent)}</span>
+        <span class="item-agent" title={visible(proposal.who ?? proposal.agent)}>
+          {visible(proposal.who ?? proposal.agent)}
+        </span>
       </button>
     </li>
   );

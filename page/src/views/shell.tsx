@@ -12,6 +12,7 @@ import { LiveView } from "./live";
 import { Locked } from "./locked";
 import { EditorUnavailable } from "./placeholders";
 import { ReviewView } from "./review";
+import { SeveralDialog } from "./several";
 
 export function Shell({ app }: { app: App }) {
   const view = app.navigation.view.value;
@@ -63,6 +64,7 @@ export function Shell({ app }: { app: App }) {
         {app.announcement.value}
       </p>
       <Help app={app} />
+      <SeveralDialog app={app} />
     </>
   );
 }

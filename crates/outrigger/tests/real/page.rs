@@ -5,6 +5,7 @@ mod hostile;
 mod lives;
 mod played;
 mod reviews;
+mod sharper;
 mod slips;
 mod truth;
 

@@ -1,6 +1,6 @@
 //! An agent that the test plays, where the real one would take its time and prove nothing more.
 
-use testkit::{Agent, Household, PlayedAgent, Proposal};
+use testkit::{Household, PlayedAgent, Proposal, wait_for};
 
 /// Qwen Code, played.
 pub(super) struct Played<'a> {
@@ -20,9 +20,18 @@ impl<'a> Played<'a> {
     /// Proposes a text for a file.
     #[track_caller]
     pub(super) fn propose(&mut self, name: &str, text: &str) -> Proposal {
+        let before = list(self.house);
         let path = self.house.path(name);
         self.agent.open_diff(path.to_str().unwrap(), text);
-        self.house.wait_for_proposal(&"", Agent::Qwen, name)
+        // Another agent may have one for the same file.
+        wait_for(
+            name,
+            || {
+                let mut all = self.house.proposals().into_iter();
+                all.find(|it| !before.contains(&it.id))
+            },
+            || format!("{:?}", self.house.proposals()),
+        )
     }
 }
 
