@@ -22,6 +22,7 @@ const WORDS: Record<HunkState, { state: string; act: string }> = {
 
 export interface BarActions {
   sideBySide: boolean;
+  hasLongLines: boolean;
   /** Drops the hunk with this index, or keeps it again; absent if hunks cannot be dropped. */
   toggle?(index: number): void;
   /** Shows a changed place of a hunk, counted from 0 and on from the last to the first. */
@@ -29,7 +30,12 @@ export interface BarActions {
 }
 
 /** Bars above the hunks of the result. */
-export function resultBars({ sideBySide, toggle, showChange }: BarActions): Extension {
+export function resultBars({
+  sideBySide,
+  hasLongLines,
+  toggle,
+  showChange,
+}: BarActions): Extension {
   const build = (state: EditorState): DecorationSet => {
     const { list, states, current } = hunksIn(state);
     const bars = list.map((hunk, index) => {
@@ -37,7 +43,7 @@ export function resultBars({ sideBySide, toggle, showChange }: BarActions): Exte
         state: states[index] as HunkState,
         current: index === current,
         floats: sideBySide && isEmpty(hunk.at) && hunk.at.from === 0,
-        places: placesIn(state, hunk.at),
+        places: hasLongLines ? placesIn(state, hunk.at) : 0,
       };
       const acts = {
         ...(toggle && { toggle: () => toggle(index) }),

@@ -25,10 +25,11 @@ import {
 } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import type { WireHunk } from "../api/wire";
+import type { Detail, WireHunk } from "../api/wire";
 import { conflictsIn } from "../review/conflicts";
 import { differencesOf, sameDifferences } from "../review/differences";
 import { type HunkState, toggle } from "../review/hunks";
+import { changedLines } from "../review/line-diff";
 import { isEditable, type Review } from "../review/review";
 import { type Pair, type Span, slice } from "../review/span";
 import { unchangedParts } from "../review/unchanged";
@@ -46,6 +47,11 @@ export type Layout = "split" | "unified";
 
 /** Longer texts are not highlighted: that would need more memory than the texts themselves. */
 const LONGEST_HIGHLIGHTED = 2_000_000;
+
+export interface Place {
+  text: Text;
+  cursor: number;
+}
 
 export interface Options {
   review: Review;
@@ -83,6 +89,7 @@ export class DiffView {
       hunksExtension(review.hunks, review.texts, options.current),
       resultBars({
         sideBySide: layout === "split",
+        hasLongLines: hasLongLines(review),
         ...(isEditable(review) && { toggle: (index) => this.toggle(index) }),
         showChange: (index, place) => this.showChange(index, place),
       }),
@@ -141,6 +148,28 @@ export class DiffView {
     return true;
   }
 
+  /** Where the person is typing. */
+  get place(): Place {
+    const { doc, selection } = this.result.state;
+    return { text: doc, cursor: selection.main.head };
+  }
+
+  /** Puts the cursor where it was in an older text. */
+  resume({ text, cursor }: Place): void {
+    const { doc } = this.result.state;
+    const changes = changedLines(text.toString(), doc.toString()).map(({ a, b }) => ({
+      ...a,
+      insert: slice(doc, b),
+    }));
+    const at = ChangeSet.of(changes, text.length, "\n").mapPos(cursor, 1);
+    this.result.dispatch({ selection: EditorSelection.cursor(at), scrollIntoView: true });
+  }
+
+  /** Takes what is known about the proposal now, with the same texts. */
+  setDetail(detail: Detail): void {
+    this.review = { ...this.review, detail };
+  }
+
   /** Shows where the review starts. The first hunk is in sight, unless its change is far to the right. */
   start(index: number): void {
     const first = this.hunks.list[index];
@@ -150,9 +179,8 @@ export class DiffView {
   show(index: number): void {
     const hunk = this.hunks.list[index];
     if (hunk === undefined) return;
-    if (this.isLong(hunk.at)) {
+    if (this.isLong(hunk.at) && this.showChange(index, 0)) {
       this.result.dispatch({ effects: setCurrent.of(index) });
-      this.showChange(index, 0);
       return;
     }
     const above = this.merge ? 1 : linesOf(this.review.texts.original, hunk.original);
@@ -163,17 +191,18 @@ export class DiffView {
     this.result.dispatch({ effects: [setCurrent.of(index), scroll] });
   }
 
-  /** Shows one of the changed places inside a hunk, on both sides, also far to the right. */
-  private showChange(index: number, place: number): void {
+  /** Shows one of the changed places inside a hunk, on both sides; false if there is none. */
+  private showChange(index: number, place: number): boolean {
     const hunk = this.hunks.list[index];
     const chunk = getChunks(this.result.state)?.chunks.find(({ fromB }) => fromB === hunk?.at.from);
     const change = chunk?.changes[place % (chunk.changes.length || 1)];
-    if (chunk === undefined || change === undefined) return;
+    if (chunk === undefined || change === undefined) return false;
     const center = (at: number) => ({
       effects: EditorView.scrollIntoView(at, { x: "center", y: "center" }),
     });
     this.result.dispatch(center(chunk.fromB + change.fromB));
     this.merge?.a.dispatch(center(chunk.fromA + change.fromA));
+    return true;
   }
 
   /** Whether a line is so long that its changes may be out of sight. */
@@ -300,7 +329,7 @@ export class DiffView {
       EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typedNewline)),
       keymap.of([
         { key: "Escape", run: leave },
-        { key: "Mod-Enter", run: accept },
+        { key: "Ctrl-Enter", mac: "Cmd-Enter", run: accept },
         ...(typedNewline === "\n" ? [] : [newline]),
         indentWithTab,
         ...historyKeymap,
@@ -339,7 +368,8 @@ function label(side: string, name: string): Extension {
 }
 
 /** What both editors look like. */
-function appearance({ texts, detail }: Review): Extension[] {
+function appearance(review: Review): Extension[] {
+  const { texts, detail } = review;
   const special = highlightSpecialChars({
     specialChars: INVISIBLE,
     render: (code) => {
@@ -351,21 +381,20 @@ function appearance({ texts, detail }: Review): Extension[] {
   });
   const extensions: Extension[] = [lineNumbers(), special];
   const sides = [texts.original, texts.proposed];
-  if (sides.every((text) => longestLine(text) <= LONG)) {
-    extensions.push(EditorView.lineWrapping);
-  }
+  if (!hasLongLines(review)) extensions.push(EditorView.lineWrapping);
   if (sides.every((text) => text.length <= LONGEST_HIGHLIGHTED)) {
     extensions.push(languageOf(detail.path), syntaxHighlighting(classHighlighter));
   }
   return extensions;
 }
 
-function longestLine(text: Text): number {
-  let longest = 0;
-  for (const lines = text.iterLines(); !lines.next().done; ) {
-    longest = Math.max(longest, lines.value.length);
-  }
-  return longest;
+function hasLongLines({ texts }: Review): boolean {
+  return [texts.original, texts.proposed].some((text) => {
+    for (const lines = text.iterLines(); !lines.next().done; ) {
+      if (lines.value.length > LONG) return true;
+    }
+    return false;
+  });
 }
 
 /** What must not be folded: differences, and hunks that were dropped. */

@@ -355,7 +355,10 @@ export class Reviews {
       const joined = mine === base ? newer : rebased(base, mine, newer);
       if (joined === undefined) this.keep(detail, mine);
       const text = joined ?? newer;
-      const now = reviewOf(text === newer ? detail : { ...withoutDraft(detail), current: text });
+      const isShown = isOpen && text === mine && isSameOriginal(before.detail, detail);
+      const now = isShown
+        ? { ...before, detail }
+        : reviewOf(text === newer ? detail : { ...withoutDraft(detail), current: text });
       // What was sent so far counts for the older texts.
       this.drafts.forget(id);
       this.edited.delete(id);
@@ -363,10 +366,11 @@ export class Reviews {
         this.edited.set(id, now);
         this.drafts.put(id, () => text, text.length);
       }
-      if (!isOpen) return;
-      this.open.replace(now);
-      const name = splitPath(detail.path).name;
-      this.announce(`${name} was brought up to date; look at it again`);
+      if (isShown) this.open.setDetail(detail);
+      else if (isOpen) {
+        this.open.replace(now);
+        this.announce(`${splitPath(detail.path).name} was brought up to date; look at it again`);
+      }
     } catch (error) {
       // If the proposal is closed, an event says so; if the companion is gone, the connection does.
       if (!(error instanceof ApiError)) throw error;
@@ -387,6 +391,11 @@ function isSameText(review: Review, detail: Detail): boolean {
     review.detail.revision === detail.revision &&
     textOf(review) === (detail.current ?? detail.proposed)
   );
+}
+
+/** Whether the diffs of two versions of a proposal have the same beginnings. */
+function isSameOriginal(one: Detail, other: Detail): boolean {
+  return one.original === other.original && one.proposed === other.proposed;
 }
 
 function withoutDraft({ current, currentHunksAt, ...detail }: Detail): Detail {

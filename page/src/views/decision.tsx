@@ -18,10 +18,10 @@ export function Decision({ app, review }: { app: App; review: Review }) {
   const obstacle = reviews.obstacle.value;
   const busy = reviews.deciding.value || isStopped;
   const actions = useRef<HTMLDivElement>(null);
-  const isStill = useStillness(actions);
+  const wasMeant = useAim(actions);
   const decide = (decision: () => Promise<void>) => (event: MouseEvent) => {
-    // A click of a key, which has no position, means the button that has the focus.
-    if (event.detail === 0 || isStill()) void decision();
+    if (wasMeant(event)) void decision();
+    else app.announce("The button has just moved. Click again");
   };
   return (
     <div class="proposal-foot">
@@ -83,23 +83,30 @@ export function Decision({ app, review }: { app: App; review: Review }) {
 }
 
 /**
- * Whether the buttons have been where they are for a moment. A click on one that has just
- * moved under the pointer was meant for another.
+ * Whether a click was meant for its button: not if the button has just moved under the
+ * pointer, where something else was before.
  */
-function useStillness(actions: { current: HTMLElement | null }): () => boolean {
-  const places = useRef({ last: "", since: 0 });
+function useAim(actions: { current: HTMLElement | null }): (click: MouseEvent) => boolean {
+  const moved = useRef({ at: 0, before: new Map<Element, DOMRect>() });
+  const now = useRef(new Map<Element, DOMRect>());
   useLayoutEffect(() => {
-    const buttons = actions.current?.querySelectorAll("[data-decides]") ?? [];
-    const now = [...buttons].map((button) => {
-      const { left, top, width } = button.getBoundingClientRect();
-      return [left, top, width].map(Math.round).join();
+    const buttons = [...(actions.current?.querySelectorAll("[data-decides]") ?? [])];
+    const places = new Map(buttons.map((button) => [button, button.getBoundingClientRect()]));
+    const isMoved = buttons.some((button) => {
+      const [before, after] = [now.current.get(button), places.get(button)];
+      return before && after && (before.left !== after.left || before.top !== after.top);
     });
-    const place = now.join(";");
-    const { last } = places.current;
-    // What is drawn for the first time has not moved.
-    if (place !== last) places.current = { last: place, since: last === "" ? 0 : Date.now() };
+    if (isMoved) moved.current = { at: Date.now(), before: now.current };
+    now.current = places;
   });
-  return () => Date.now() - places.current.since >= SETTLE;
+  return ({ detail, clientX, clientY, currentTarget }) => {
+    // The click of a key means the button that has the focus.
+    if (detail === 0 || Date.now() - moved.current.at >= SETTLE) return true;
+    const before = moved.current.before.get(currentTarget as Element);
+    if (before === undefined) return true;
+    const { left, right, top, bottom } = before;
+    return left <= clientX && clientX <= right && top <= clientY && clientY <= bottom;
+  };
 }
 
 /** What accepting would do now. */

@@ -124,7 +124,7 @@ function Notices({ app, review }: { app: App; review: Review }) {
             data-act="next-conflict"
             onClick={() => app.reviews.open.goConflict()}
           >
-            Next conflict<kbd>c</kbd>
+            Next conflict{!app.reviews.open.editing.value && <kbd>c</kbd>}
           </button>
         </p>
       )}
@@ -227,6 +227,11 @@ function Diff({ reviews }: { reviews: Reviews }) {
     });
     open.attach(view);
     view.start(current);
+    if (opening.resume !== undefined) {
+      view.resume(opening.resume);
+      open.edit(true);
+      opening.resume = undefined;
+    }
     return () => {
       open.attach(undefined);
       view.destroy();

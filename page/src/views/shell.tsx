@@ -12,10 +12,10 @@ import { LiveView } from "./live";
 import { Locked } from "./locked";
 import { EditorUnavailable } from "./placeholders";
 import { ReviewView } from "./review";
-import { SeveralDialog } from "./several";
 
 export function Shell({ app }: { app: App }) {
   const view = app.navigation.view.value;
+  const bundle = editorBundle.value;
   if (app.connection.value === "locked") return <Locked />;
   return (
     <>
@@ -64,7 +64,7 @@ export function Shell({ app }: { app: App }) {
         {app.announcement.value}
       </p>
       <Help app={app} />
-      <SeveralDialog app={app} />
+      {typeof bundle === "object" && <bundle.SeveralDialog app={app} />}
     </>
   );
 }
@@ -103,7 +103,6 @@ function Tab({ app, view, name, short = name, count = 0 }: TabProps) {
       type="button"
       class="tab"
       data-nav={view}
-      aria-label={count === 0 ? name : `${name}, ${count} pending`}
       aria-current={app.navigation.view.value === view ? "page" : undefined}
       onClick={() => app.navigation.go({ view })}
     >
@@ -114,7 +113,12 @@ function Tab({ app, view, name, short = name, count = 0 }: TabProps) {
       <span class="tab-short" data-text={short}>
         {short}
       </span>
-      {count > 0 && <span class="count">{count}</span>}
+      {count > 0 && (
+        <span class="count">
+          {count}
+          <span class="visually-hidden"> pending</span>
+        </span>
+      )}
     </button>
   );
 }
