@@ -76,6 +76,42 @@ fn a_key_that_is_held_down_decides_nothing() {
     assert_eq!(list(&house), [proposal.id]);
 }
 
+/// Clicks where reject was, in the moment in which accept has grown to that place.
+const MISPLACED: &str = "\
+    const [accept, reject] = ['accept', 'reject']\
+        .map(act => document.querySelector(`[data-act=${act}]`));\
+    const { right, top, height } = reject.getBoundingClientRect();\
+    const at = { clientX: right - 10, clientY: top + height / 2 };\
+    const observer = new MutationObserver(() => {\
+        if (!accept.textContent.includes(' of ')) return;\
+        observer.disconnect();\
+        const hit = document.elementFromPoint(at.clientX, at.clientY).closest('button');\
+        hit.dispatchEvent(new MouseEvent('click', { ...at, detail: 1, bubbles: true }));\
+        window.hit = hit.dataset.act;\
+    });\
+    observer.observe(accept, { subtree: true, childList: true, characterData: true });";
+
+#[test]
+fn a_button_that_moves_under_the_pointer_is_not_pressed() {
+    let Some(house) = served_household() else {
+        return;
+    };
+    let poem = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n8\n{last}\n");
+    house.write("poem.txt", poem("1", "9"));
+    let mut agent = Played::qwen(&house);
+    let page = Page::open(&house, Look::DESK);
+    page.pretend("return {}", "return {}");
+    let proposal = agent.propose("poem.txt", &poem("one", "nine"));
+    page.show(&proposal);
+    page.browser.run(MISPLACED, Vec::new());
+    page.browser.press(" ");
+    page.browser.wait_until("the click", || {
+        page.browser.run("return window.hit", Vec::new()) == "accept"
+    });
+    assert!(page.decisions().is_empty(), "{:?}", page.decisions());
+    assert_eq!(list(&house), [proposal.id]);
+}
+
 #[test]
 fn nothing_is_not_accepted() {
     let Some(house) = served_household() else {
