@@ -90,8 +90,8 @@ export class App {
     switch (event.kind) {
       case "opened": {
         this.reviews.update(now.proposals);
-        const { agent, path } = event.data;
-        this.announce(`${visible(agent)} proposes a change to ${splitPath(path).name}`);
+        const { agent, who = agent, path } = event.data;
+        this.announce(`${visible(who)} proposes a change to ${splitPath(path).name}`);
         break;
       }
       case "changed":

@@ -75,6 +75,11 @@ export class Reviews {
   /** The list of pending proposals has changed. */
   update(proposals: readonly Proposal[]): void {
     this.proposals = proposals;
+    const panel = this.panel.value;
+    const newer = proposals.find(({ id }) => id === this.selected.value);
+    if (panel.kind === "open" && newer !== undefined && newer !== panel.proposal) {
+      this.panel.value = { ...panel, proposal: newer };
+    }
     if (this.panel.value.kind === "empty" && proposals[0]) this.select(proposals[0].id);
   }
 
@@ -330,7 +335,11 @@ export class Reviews {
     const { reviewOf } = await loadEditor();
     const review = this.open.review.value;
     if (this.panel.value.kind !== "open" || review?.detail.id !== detail.id) return;
-    if (this.drafts.isPending(detail.id) || isSameText(review, detail)) return;
+    if (this.drafts.isPending(detail.id)) return;
+    if (isSameText(review, detail)) {
+      if (isNews(review.detail, detail)) this.open.setDetail(detail);
+      return;
+    }
     this.edited.delete(detail.id);
     this.open.replace(reviewOf(detail));
     this.announce("Taken over from another window");
@@ -390,6 +399,13 @@ function isSameText(review: Review, detail: Detail): boolean {
   return (
     review.detail.revision === detail.revision &&
     textOf(review) === (detail.current ?? detail.proposed)
+  );
+}
+
+/** Whether more is known about a proposal, with the same texts. */
+function isNews(before: Detail, now: Detail): boolean {
+  return (
+    before.stale !== now.stale || before.gone !== now.gone || before.conflicts !== now.conflicts
   );
 }
 

@@ -2,7 +2,7 @@
 //! that are gone.
 
 use serde_json::{Value, json};
-use testkit::{Browser, Look};
+use testkit::{Browser, Household, Look};
 
 use super::played::{Played, list};
 use super::{ESCAPE, Page, TO_THE_END, link};
@@ -154,6 +154,14 @@ fn a_refusal_because_of_newer_texts_shows_them() {
     assert_eq!(revisions, [1, 2]);
 }
 
+/// What a companion tells of a proposal for a new file.
+fn summary(house: &Household, name: &str, id: u64) -> Value {
+    json!({
+        "id": id, "path": house.path(name), "agent": "qwen", "session": "s",
+        "openedAt": 0, "newFile": true, "hunks": 1, "editable": true,
+    })
+}
+
 #[test]
 fn nothing_typed_is_lost_when_a_proposal_is_revised() {
     let Some(house) = served_household() else {
@@ -178,10 +186,7 @@ fn nothing_typed_is_lost_when_a_proposal_is_revised() {
     let revise = "window.newer = arguments[0];\
         document.execCommand('insertText', false, arguments[1]);\
         window.tell('revised', { ...arguments[2], revision: 2 })";
-    let summary = json!({
-        "id": proposal.id, "path": house.path("poem.txt"), "agent": "qwen", "session": "s",
-        "openedAt": 0, "newFile": true, "hunks": 1, "editable": true,
-    });
+    let summary = summary(&house, "poem.txt", proposal.id);
     let first = vec!["FIVE".into(), "typed ".into(), summary.clone()];
     browser.run(revise, first);
     page.wait_until_shown("typed one\ntwo\nthree\nfour\nFIVE\n");
@@ -216,7 +221,7 @@ fn what_a_gone_agent_left_can_only_be_dismissed() {
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
     page.pretend(
-        "return { gone: true, who: 'Qwen Code · pts/3 · process 4711' }",
+        "return { gone: window.isGone === true, who: 'Qwen Code · pts/3 · process 4711' }",
         "return { label: 'Qwen Code · pts/3', presence: window.firstSession === undefined \
          || window.firstSession === session.id ? (window.firstSession = session.id, 'connected') : 'away' }",
     );
@@ -228,13 +233,18 @@ fn what_a_gone_agent_left_can_only_be_dismissed() {
     assert_eq!(browser.count("[data-presence]"), 1);
     browser.click("button[data-nav=review]");
 
+    // It goes while its proposal is on the screen.
     let proposal = agent.propose("ghost.txt", "boo\n");
     page.show(&proposal);
+    let who = browser.texts("[aria-label='About this proposal']").concat();
+    assert!(who.contains("pts/3 · process 4711"), "{who}");
+    browser.wait_for("button[data-act=accept]:not([disabled])");
+    let gone = "window.isGone = true; window.tell('revised', { ...arguments[0], gone: true })";
+    browser.run(gone, vec![summary(&house, "ghost.txt", proposal.id)]);
     browser.wait_for("[data-proposal] [data-mark=gone]");
     browser.wait_for("[data-notice=gone]");
     browser.wait_for("button[data-act=accept][disabled]");
-    let who = browser.texts("[aria-label='About this proposal']").concat();
-    assert!(who.contains("pts/3 · process 4711"), "{who}");
+    page.show(&proposal);
     browser.press("a");
     assert!(page.decisions().is_empty(), "{:?}", page.decisions());
     assert!(
