@@ -1,19 +1,26 @@
 /** Keyboard shortcuts. They work wherever the focus is, except in fields that take text. */
 
 import type { App } from "./state/app";
+import type { View } from "./state/navigation";
 
 export const SHORTCUTS: readonly [keys: string, meaning: string][] = [
   ["j  k", "next and previous hunk, and on to the next proposal"],
   ["n  p", "next and previous proposal"],
   ["space", "drop the hunk, or keep it again"],
+  ["u", "undo the last change"],
   ["e", "edit the result"],
   ["Escape", "leave the editor"],
   ["a", "accept the result as it is shown"],
   ["r", "reject the proposal"],
+  ["Ctrl+Enter", "accept while you edit"],
+  ["c", "next conflict"],
   ["v", "side by side, or one column"],
-  ["1  2  3", "review, what agents see, or chat"],
+  ["q  w  t", "the queue of proposals, what agents see, or talk"],
   ["?", "this help"],
 ];
+
+/** Not digits: those answer what an agent asks. */
+const VIEWS: Record<string, View> = { q: "review", w: "live", t: "chat" };
 
 /** Holding one of these keys down does not repeat it. */
 const ONCE = new Set(["a", "r", "e", "v", " "]);
@@ -30,19 +37,22 @@ export function listenToShortcuts(app: App): void {
     e: () => open.edit(true),
     a: () => void reviews.accept(),
     r: () => void reviews.reject(),
+    c: () => open.goConflict(),
+    u: () => open.undo(),
     v: () => open.setLayout(open.layout.value === "split" ? "unified" : "split"),
   };
 
   document.addEventListener("keydown", (event) => {
+    // Enter, held down on a button, would press it again and again.
+    if (event.repeat && decides(event.target)) event.preventDefault();
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (takesText(event.target) || document.querySelector("dialog:modal") !== null) return;
     if (event.key === "?") app.help.value = true;
-    else if (event.key === "1") app.view.value = "review";
-    else if (event.key === "2") app.view.value = "live";
-    else if (event.key === "3") app.view.value = "chat";
-    else {
+    else if (Object.hasOwn(VIEWS, event.key)) {
+      app.navigation.go({ view: VIEWS[event.key] as View });
+    } else {
       const command = commands[event.key];
-      if (command === undefined || app.view.value !== "review") return;
+      if (command === undefined || app.navigation.view.value !== "review") return;
       if (event.key === " " && isPressable(event.target)) return;
       if (event.repeat && ONCE.has(event.key)) return;
       command();
@@ -64,6 +74,11 @@ function takesText(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches("input, textarea, select"))
   );
+}
+
+/** Whether it is a button that decides something. */
+function decides(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("[data-decides]");
 }
 
 function isPressable(target: EventTarget | null): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LogEntry, Proposal, Snapshot } from "../src/api/wire";
-import { applyEvent, companionStateOf, successor } from "../src/state/companion";
+import type { LogEntry, Proposal, Session, Snapshot } from "../src/api/wire";
+import { applyEvent, companionStateOf, isConnected, successor } from "../src/state/companion";
 
 const proposal = (id: number): Proposal => ({
   id,
@@ -12,6 +12,8 @@ const proposal = (id: number): Proposal => ({
   added: 1,
   removed: 1,
   hunks: 1,
+  revision: 1,
+  conflicts: 0,
   editable: true,
 });
 
@@ -59,6 +61,15 @@ describe("events", () => {
     expect(applyEvent(now, { kind: "editors", data: left }).status.editors).toEqual([]);
   });
 
+  it("replace a proposal that was revised, in its place", () => {
+    const newer = { ...proposal(1), revision: 2, stale: "the file has changed" };
+    let now = applyEvent(start, { kind: "revised", data: newer });
+    expect(now.proposals).toEqual([newer, proposal(2)]);
+    now = applyEvent(now, { kind: "closed", data: { id: 1, why: "accepted" } });
+    now = applyEvent(now, { kind: "revised", data: newer });
+    expect(ids(now.proposals)).toEqual([2]);
+  });
+
   it("add to the log, or to its last entry", () => {
     let now = applyEvent(start, { kind: "log", data: entry(2) });
     now = applyEvent(now, { kind: "log", data: entry(2, 7) });
@@ -84,5 +95,17 @@ describe("the next proposal", () => {
     [[1, 2, 3], [1, 4], 2, 4],
   ])("of %j is, with %j left and without %i, %s", (before, now, gone, next) => {
     expect(successor(before.map(proposal), now.map(proposal), gone)).toBe(next);
+  });
+});
+
+describe("an agent", () => {
+  it.each([
+    [{ streaming: true }, true],
+    [{ streaming: false }, false],
+    [{ streaming: true, presence: "connected" }, true],
+    [{ streaming: true, presence: "away" }, false],
+    [{ streaming: false, presence: "gone" }, false],
+  ])("that says %j is connected: %s", (session, connected) => {
+    expect(isConnected(session as Session)).toBe(connected);
   });
 });

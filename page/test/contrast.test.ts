@@ -32,7 +32,11 @@ const STANDS_ON: [texts: string[], grounds: string[]][] = [
   [["text", "accent"], ["accent-ground"]],
   [["on-accent"], ["accent"]],
   [["danger"], ["paper", "danger-ground"]],
-  [["warn-text"], ["warn-ground", "paper"]],
+  [
+    ["added-text", "danger"],
+    ["ground", "paper", "raised"],
+  ],
+  [["warn-text"], ["warn-ground", "paper", "ground"]],
   [
     ["text", ...CODE],
     ["paper", "added", "added-word", "removed", "removed-word"],

@@ -21,7 +21,7 @@ function setUp() {
   const answered = vi.fn();
   const gone = vi.fn();
   const drafts = new Drafts(client, answered, gone);
-  const put = (text: string) => drafts.put(1, () => text, text.length);
+  const put = (text: string) => drafts.put(1, 1, () => text, text.length);
   const answer = async (act: "yes" | ApiError) => {
     const next = waiting.shift();
     if (act === "yes") next?.yes();

@@ -48,6 +48,15 @@ describe("words", () => {
     expect(changedWords("alpha beta\n", "x = 12345;\n")).toEqual([]);
   });
 
+  it("are found far apart in one long line", () => {
+    const filler = (letter: string) => `${letter.repeat(9)} `.repeat(9_000);
+    const line = (one: string, two: string, three: string) =>
+      `${filler("x")}${one} ${filler("y")}${two} ${filler("z")}${three}\n`;
+    const [a, b] = [line("1", "2", "3"), line("one", "2 and", "three")];
+    const marked = changedWords(a, b).map(({ fromB, toB }) => b.slice(fromB, toB).trim());
+    expect(marked).toEqual(["one", "and", "three"]);
+  });
+
   it("take no time in a line of a megabyte", () => {
     const long = "x".repeat(1_000_000);
     expect(changedWords(`${long}a${long}`, `${long}b${long}`)).toMatchObject([

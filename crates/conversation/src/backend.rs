@@ -82,6 +82,9 @@ pub trait Backend: Send + 'static {
     /// Asks for the running turn to end. Without a connection there is nothing to do.
     fn cancel(&mut self) -> Call<()>;
 
+    /// Takes a prompt out of the queue; whether it still was in it. `Queue` tells.
+    fn withdraw(&mut self, prompt: String) -> Call<bool>;
+
     /// Switches the model; `ModelChanged` tells.
     fn set_model(&mut self, model: String) -> Call<()>;
 
@@ -211,6 +214,8 @@ pub enum BackendEvent {
         request: String,
         /// Whether it was our own answer.
         by_me: bool,
+        /// The answer, where the agent says which one it was.
+        reply: Option<Reply>,
     },
     /// A request that no person could have answered was declined, so that the agent can go on.
     RequestDeclined {

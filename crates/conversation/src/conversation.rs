@@ -121,6 +121,13 @@ impl Conversation {
         self.command(Command::Cancel).await
     }
 
+    /// Takes a prompt out of the queue; whether it still was in it.
+    pub async fn withdraw(&self, prompt: impl Into<String>) -> Result<bool, Trouble> {
+        let prompt = prompt.into();
+        self.command(|respond| Command::Withdraw(prompt, respond))
+            .await
+    }
+
     /// Switches the model.
     pub async fn set_model(&self, model: impl Into<String>) -> Result<(), Trouble> {
         let model = model.into();

@@ -83,8 +83,10 @@ names!(
         InProgress = "in_progress",
         /// Done.
         Completed = "completed",
-        /// Failed, or refused by a person.
+        /// Failed.
         Failed = "failed",
+        /// The person said no. Agents call that failed, too.
+        Rejected = "rejected",
     }
 );
 names!(

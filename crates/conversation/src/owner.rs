@@ -48,6 +48,7 @@ pub(crate) enum Command {
     },
     Prompt(Vec<PromptPart>, Respond<()>),
     Cancel(Respond<()>),
+    Withdraw(String, Respond<bool>),
     SetModel(String, Respond<()>),
     SetMode(String, Respond<()>),
     Answer(String, Reply, Respond<bool>),
@@ -137,6 +138,10 @@ impl<B: Backend> Owner<B> {
             }
             Command::Cancel(respond) => {
                 let call = self.backend.cancel();
+                self.when_done(call, responding(respond));
+            }
+            Command::Withdraw(prompt, respond) => {
+                let call = self.backend.withdraw(prompt);
                 self.when_done(call, responding(respond));
             }
             Command::SetModel(model, respond) => {

@@ -132,6 +132,24 @@ impl Requests {
         self.0.push(request);
     }
 
+    /// The tool call that this reply to a request rejects.
+    pub(crate) fn rejected_by(&self, id: &str, reply: &Reply) -> Option<&str> {
+        let request = self.0.iter().find(|request| request.id == id)?;
+        let is_no = match reply {
+            Reply::Decline => true,
+            Reply::Answers(_) => false,
+            Reply::Option(chosen) => request.options.as_slice().iter().any(|option| {
+                let kind = option.kind.as_ref();
+                let is_no = matches!(
+                    kind,
+                    Some(OptionKind::RejectOnce | OptionKind::RejectAlways)
+                );
+                is_no && option.id == *chosen
+            }),
+        };
+        is_no.then_some(request.tool.id.as_str())
+    }
+
     pub(crate) fn close(&mut self, id: &str) {
         self.0.retain(|request| request.id != id);
     }

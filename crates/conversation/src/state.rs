@@ -56,6 +56,15 @@ impl ConversationState {
     /// Takes in an event. If it asks permission for an edit, the review may show that as a proposal.
     pub fn apply(&mut self, event: &BackendEvent, proposal: Option<u64>) -> Vec<Change> {
         let mut changes = self.transcript.apply(event);
+        if let BackendEvent::RequestClosed {
+            request,
+            reply: Some(reply),
+            ..
+        } = event
+            && let Some(tool) = self.requests.rejected_by(request, reply)
+        {
+            changes.extend(self.transcript.reject(tool));
+        }
         self.apply_to_status(event, &mut changes);
         if self.apply_to_requests(event, proposal) {
             changes.push(Change::Requests(self.requests.as_slice().to_vec()));

@@ -3,10 +3,11 @@
 //! What is said comes in pieces and what tools do in steps; here the pieces become one entry. The
 //! list is limited in number and size: the oldest entries go first, and that is said.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::backend::BackendEvent;
+use crate::names::ToolStatus;
 use crate::tools::ToolCall;
 use crate::view::{Change, EntryContent, Speaker, TranscriptEntry, TurnOutcome};
 
@@ -38,6 +39,8 @@ pub(crate) struct Transcript {
     entries: VecDeque<Arc<TranscriptEntry>>,
     /// The entry of each tool call.
     tools: HashMap<String, u64>,
+    /// The tool calls that a person has rejected, of those that are kept.
+    rejected: HashSet<String>,
     /// The plan of the running turn, which is updated in place.
     plan: Option<u64>,
     next_id: u64,
@@ -52,6 +55,7 @@ impl Transcript {
             limits,
             entries: VecDeque::new(),
             tools: HashMap::new(),
+            rejected: HashSet::new(),
             plan: None,
             next_id: 1,
             bytes: 0,
@@ -134,9 +138,28 @@ impl Transcript {
         self.add(EntryContent::Note(text.to_owned()))
     }
 
+    /// A person has rejected a tool call. Its failure is no failure then, whether the agent has told it
+    /// already or tells it later.
+    pub(crate) fn reject(&mut self, tool: &str) -> Option<Change> {
+        let entry = self.get(*self.tools.get(tool)?)?;
+        let EntryContent::Tool(call) = &entry.content else {
+            return None;
+        };
+        let has_failed = call.status == Some(ToolStatus::Failed);
+        self.rejected.insert(tool.to_owned());
+        has_failed.then(|| {
+            self.use_tool(&ToolCall {
+                id: tool.to_owned(),
+                status: Some(ToolStatus::Rejected),
+                ..ToolCall::default()
+            })
+        })
+    }
+
     fn clear(&mut self) -> Change {
         self.entries.clear();
         self.tools.clear();
+        self.rejected.clear();
         self.plan = None;
         self.bytes = 0;
         self.shortened = false;
@@ -198,6 +221,9 @@ impl Transcript {
         });
         if let Some((id, mut tool)) = before {
             tool.update(news);
+            if tool.status == Some(ToolStatus::Failed) && self.rejected.contains(&tool.id) {
+                tool.status = Some(ToolStatus::Rejected);
+            }
             return self.replace(id, EntryContent::Tool(tool));
         }
         self.tools.insert(news.id.clone(), self.next_id);
@@ -247,6 +273,7 @@ impl Transcript {
             self.bytes -= size(&oldest.content);
             if let EntryContent::Tool(tool) = &oldest.content {
                 self.tools.remove(&tool.id);
+                self.rejected.remove(&tool.id);
             }
             went = true;
         }

@@ -9,10 +9,10 @@
 #[path = "replay/mod.rs"]
 mod replay;
 
-use conversation::names::{QueueState, ToolStatus};
-use conversation::requests::AgentRequest;
+use conversation::names::{OptionKind, QueueState, ToolStatus};
+use conversation::requests::{AgentRequest, Reply, RequestOption};
 use conversation::tools::{HostPath, ToolCall};
-use conversation::view::{EndReason, PlanStep, Speaker, TurnOutcome, Usage};
+use conversation::view::{EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage};
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
 use proptest::prelude::*;
 use replay::replay;
@@ -142,6 +142,7 @@ fn requests_wait_until_somebody_answered() {
         &BackendEvent::RequestClosed {
             request: "r1".into(),
             by_me: false,
+            reply: None,
         },
         None,
     );
@@ -219,7 +220,9 @@ fn event() -> impl Strategy<Value = BackendEvent> {
         2 => (name, text).prop_map(tool),
         1 => text.prop_map(plan),
         2 => name.prop_map(|id| asked(&id)),
-        1 => name.prop_map(|request| BackendEvent::RequestClosed { request, by_me: true }),
+        1 => name.prop_map(|request| BackendEvent::RequestClosed {
+            request, by_me: true, reply: Some(Reply::Decline),
+        }),
         1 => name.prop_map(|request| BackendEvent::RequestDeclined { request }),
         1 => (name, outcome, any::<bool>()).prop_map(|(prompt, outcome, background)| {
             let prompt = Some(prompt);
@@ -264,5 +267,79 @@ proptest! {
             }
             prop_assert_eq!(&seen, &state.snapshot());
         }
+    }
+}
+
+/// (the reply that closed the request, what the failed call is then)
+#[test]
+fn a_call_that_a_person_rejected_has_not_failed() {
+    let option = |id: &str| Some(Reply::Option(id.into()));
+    let cases = [
+        (Some(Reply::Decline), ToolStatus::Rejected),
+        (option("no"), ToolStatus::Rejected),
+        (option("never"), ToolStatus::Rejected),
+        (option("once"), ToolStatus::Failed),
+        (option("invented"), ToolStatus::Failed),
+        (Some(Reply::Answers(Vec::new())), ToolStatus::Failed),
+        (None, ToolStatus::Failed),
+    ];
+    for (reply, expected) in cases {
+        // The agent tells the failure before or after the end of the request.
+        for fails_first in [true, false] {
+            let mut state = state();
+            let call = |status| {
+                BackendEvent::Tool(ToolCall {
+                    id: "t1".into(),
+                    status: Some(status),
+                    ..ToolCall::default()
+                })
+            };
+            state.apply(&call(ToolStatus::Pending), None);
+            state.apply(&asked_about("t1"), None);
+            let closed = BackendEvent::RequestClosed {
+                request: "r1".into(),
+                by_me: true,
+                reply: reply.clone(),
+            };
+            let mut events = [call(ToolStatus::Failed), closed];
+            if !fails_first {
+                events.reverse();
+            }
+            for event in &events {
+                state.apply(event, None);
+            }
+            let snapshot = state.snapshot();
+            let entry = &snapshot.entries.last().unwrap().content;
+            let EntryContent::Tool(tool) = entry else {
+                panic!("{entry:?}")
+            };
+            assert_eq!(tool.status, Some(expected.clone()), "{reply:?}");
+        }
+    }
+}
+
+fn asked_about(tool: &str) -> BackendEvent {
+    let options = [
+        ("once", OptionKind::AllowOnce),
+        ("no", OptionKind::RejectOnce),
+        ("never", OptionKind::RejectAlways),
+    ];
+    let options = options.into_iter().map(|(id, kind)| RequestOption {
+        id: id.into(),
+        title: id.into(),
+        kind: Some(kind),
+    });
+    let request = AgentRequest {
+        id: "r1".into(),
+        tool: ToolCall {
+            id: tool.into(),
+            ..ToolCall::default()
+        },
+        options: options.collect(),
+        ..AgentRequest::default()
+    };
+    BackendEvent::RequestOpened {
+        request: Box::new(request),
+        edits: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@
 )]
 
 use companion::desk::{Dispatched, Draft, Event};
-use front::{Change, FrontError, Interest, Item, ServiceCommand, Topic};
+use front::{Change, FrontError, Interest, Item, ServiceCommand, ServiceFacts, Topic};
 use testkit::{InProcessCompanion, McpPeer, soon};
 use tokio::sync::mpsc;
 use workbench::{Agent, Decision, FileChange, Place, ProposalId, Refusal};
@@ -34,9 +34,9 @@ impl Scene {
         let (service, mut commands) = mpsc::channel(8);
         tokio::spawn(async move {
             while let Some(command) = commands.recv().await {
-                if let ServiceCommand::Problems(answer) = command {
+                if let ServiceCommand::Facts(answer) = command {
                     // The requester may be gone.
-                    drop(answer.send(Vec::new()));
+                    drop(answer.send(ServiceFacts::default()));
                 }
             }
         });

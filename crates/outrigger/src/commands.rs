@@ -17,9 +17,6 @@ pub(crate) use proposals::{proposals, show};
 pub(crate) use service::{env, restart, stop, url};
 pub(crate) use status::status;
 
-/// How often to look whether a companion has heard that it should stop.
-const STOP_CHECKS: u32 = 200;
-
 /// A client of this companion.
 pub(crate) fn client(record: &Record) -> Client {
     Client::new(record.port, record.secret.clone())

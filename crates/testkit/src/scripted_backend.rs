@@ -18,7 +18,7 @@ pub enum Given {
     Nothing,
     /// The session that was connected to.
     Session(&'static str),
-    /// Whether an answer counts.
+    /// Whether an answer counts, or a prompt was withdrawn.
     Counted(bool),
     /// The sessions that there are.
     Sessions(Vec<ListedSession>),
@@ -151,6 +151,13 @@ impl Backend for ScriptedBackend {
 
     fn cancel(&mut self) -> Call<()> {
         self.plain("cancel")
+    }
+
+    fn withdraw(&mut self, prompt: String) -> Call<bool> {
+        self.call(format!("withdraw {prompt}"), |given| match given {
+            Given::Counted(withdrawn) => withdrawn,
+            given => panic!("{given:?}"),
+        })
     }
 
     fn set_model(&mut self, model: String) -> Call<()> {

@@ -217,6 +217,7 @@ fn middle() -> Vec<BackendEvent> {
         BackendEvent::RequestClosed {
             request: "r1".into(),
             by_me: true,
+            reply: None,
         },
         BackendEvent::RequestDeclined {
             request: "r2".into(),

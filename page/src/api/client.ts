@@ -19,6 +19,11 @@ export class ApiError extends Error {
   get gone(): boolean {
     return this.status === 404;
   }
+
+  /** Whether the proposal has newer texts than those that were decided on. */
+  get stale(): boolean {
+    return this.kind === "stale";
+  }
 }
 
 export class Client {
@@ -28,16 +33,23 @@ export class Client {
     return this.request("GET", `/api/proposals/${id}`);
   }
 
-  draft(id: number, content: string): Promise<Drafted> {
-    return this.request("PUT", `/api/proposals/${id}/draft`, { content });
+  /** Puts a draft. If there is a newer revision, the companion brings the text into that. */
+  draft(id: number, content: string, revision: number): Promise<Drafted> {
+    return this.request("PUT", `/api/proposals/${id}/draft`, { content, revision });
   }
 
   /**
    * Accepts a text. It is always sent: without one the companion would take its own
-   * draft, which another tab may have put a moment ago.
+   * draft, which another tab may have put a moment ago. `revision` is the one that the text
+   * was made from; the companion refuses if there is a newer one.
    */
-  accept(id: number, content: string): Promise<Decided> {
-    return this.request("POST", `/api/proposals/${id}/accept`, { content });
+  accept(id: number, content: string, revision: number): Promise<Decided> {
+    return this.request("POST", `/api/proposals/${id}/accept`, { content, revision });
+  }
+
+  /** Accepts the text as it stands for the companion: with the drafts of this person. */
+  acceptAsItStands(id: number, revision: number): Promise<Decided> {
+    return this.request("POST", `/api/proposals/${id}/accept`, { revision });
   }
 
   reject(id: number): Promise<Decided> {

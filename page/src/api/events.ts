@@ -19,6 +19,7 @@ const SILENCE = 40_000;
 const KINDS: Record<keyof EventData, true> = {
   opened: true,
   changed: true,
+  revised: true,
   closed: true,
   sessions: true,
   faults: true,

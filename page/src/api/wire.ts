@@ -15,6 +15,13 @@ export interface Session {
   streaming: boolean;
   /** Decisions that have not reached the agent yet. */
   undelivered: number;
+  /** The agent told apart from others of its kind. */
+  label?: string;
+  /** The version of the product. */
+  version?: string;
+  presence?: Presence;
+  /** What is to know about the agent, in a sentence. */
+  note?: string;
 }
 
 /** A mistake in what says which files may be shared. */
@@ -33,6 +40,8 @@ export interface Editor {
   name: string;
   pid?: number;
 }
+/** `away` has no event stream just now, and `gone` will not come back. */
+export type Presence = "connected" | "away" | "gone";
 
 export interface Status {
   pid: number;
@@ -62,6 +71,16 @@ export interface Proposal {
   editable: boolean;
   /** Why only the agent's own prompt can accept it, if that is so. */
   terminalOnly?: string;
+  /** Increases whenever the texts are made new, because the file has changed. */
+  revision: number;
+  /** Why the texts may not be what the agent meant, in a sentence. */
+  stale?: string;
+  /** How many places of the text, as it stands, have conflict markers. */
+  conflicts: number;
+  /** The agent told apart from others of its kind. */
+  who?: string;
+  /** Whether its agent is gone, and nobody would write it. */
+  gone?: boolean;
 }
 
 /** Lines are what `\n` ends, counted from 0; the ends are exclusive. */
@@ -163,6 +182,8 @@ export interface EventData {
   opened: Proposal;
   /** Somebody put a draft. */
   changed: { id: number };
+  /** The texts of a proposal were made new, or what is known about it has changed. */
+  revised: Proposal;
   closed: { id: number; why: CloseReason };
   sessions: Session[];
   faults: Fault[];

@@ -23,6 +23,11 @@ export class ChatApi {
     return this.client.request("POST", "/api/chat/cancel");
   }
 
+  /** `withdrawn` is false if the prompt runs already. */
+  withdraw(prompt: string): Promise<{ withdrawn: boolean }> {
+    return this.client.request("DELETE", `/api/chat/queue/${encodeURIComponent(prompt)}`);
+  }
+
   setModel(model: string): Promise<null> {
     return this.client.request("POST", "/api/chat/model", { model });
   }

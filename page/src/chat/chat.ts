@@ -37,6 +37,10 @@ export class Chat {
   readonly waiting = computed(
     () => this.requests.value.filter(({ proposal }) => proposal === undefined).length,
   );
+  /** The tool calls that a request for permission is about, by their ids. */
+  readonly askedTools = computed(
+    () => new Set(this.requests.value.filter((it) => !it.questions).map(({ tool }) => tool.id)),
+  );
   readonly transcript = new Transcript();
   readonly earlier = signal<readonly EarlierConversation[]>([]);
   readonly state = computed(() => this.status.value.connection.state);
@@ -94,6 +98,16 @@ export class Chat {
 
   cancel(): Promise<boolean> {
     return this.attempt(() => this.api.cancel());
+  }
+
+  /** Takes a prompt out of the queue, and back into the field if that is empty. */
+  async withdraw(prompt: string, text: string | undefined): Promise<void> {
+    await this.attempt(async () => {
+      const { withdrawn } = await this.api.withdraw(prompt);
+      if (!withdrawn) throw new ApiError(0, "late", "the agent has begun with this prompt already");
+      if (this.text.value === "" && text !== undefined) this.text.value = text;
+      this.announce("Withdrawn");
+    });
   }
 
   setModel(model: string): Promise<boolean> {

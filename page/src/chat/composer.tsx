@@ -80,7 +80,18 @@ function Waiting({ chat }: { chat: Chat }) {
       <p class="quiet">{count(queue.length, "prompt")} waiting for the turn to end:</p>
       <ol>
         {queue.map(({ prompt, text }) => (
-          <li key={prompt}>{visible(text?.trim() ?? "a prompt from elsewhere")}</li>
+          <li key={prompt}>
+            <span>{visible(text?.trim() ?? "a prompt from elsewhere")}</span>
+            <button
+              type="button"
+              class="button small"
+              data-act="withdraw"
+              aria-label={`Withdraw: ${visible(text?.trim() ?? "a prompt from elsewhere")}`}
+              onClick={() => void chat.withdraw(prompt, text?.trim())}
+            >
+              Withdraw
+            </button>
+          </li>
         ))}
       </ol>
     </div>

@@ -1,29 +1,22 @@
 /** One entry of a conversation. */
 
+import { useComputed } from "@preact/signals";
 import { visible, visibleLines } from "../text/visible";
+import type { Chat } from "./chat";
 import { LazyDetails } from "./lazy-details";
 import { Markdown } from "./markdown/view";
 import { ToolCallView } from "./tool-call";
 import type { Slot } from "./transcript";
-import type { ChatEntry, Speaker, Step, TurnEnding } from "./wire";
+import type { ChatEntry, Speaker, Step, Tool, TurnEnding } from "./wire";
 
 /** Reads the signal of its own entry, so that a change draws only this entry again. */
-export function EntryView({ slot }: { slot: Slot }) {
+export function EntryView({ slot, chat }: { slot: Slot; chat: Chat }) {
   const entry = slot.entry.value;
   switch (entry.kind) {
     case "said":
       return <Said entry={entry} />;
     case "tool":
-      return (
-        <article
-          class="entry tool"
-          data-entry={entry.id}
-          data-kind="tool"
-          data-tool-status={entry.tool.status}
-        >
-          <ToolCallView tool={entry.tool} />
-        </article>
-      );
+      return <ToolEntry id={entry.id} tool={entry.tool} chat={chat} />;
     case "plan":
       return (
         <article class="entry plan" data-entry={entry.id} data-kind="plan">
@@ -44,6 +37,15 @@ export function EntryView({ slot }: { slot: Slot }) {
         </p>
       );
   }
+}
+
+function ToolEntry({ id, tool, chat }: { id: number; tool: Tool; chat: Chat }) {
+  const waiting = useComputed(() => chat.askedTools.value.has(tool.id)).value;
+  return (
+    <article class="entry tool" data-entry={id} data-kind="tool" data-tool-status={tool.status}>
+      <ToolCallView tool={tool} waiting={waiting} />
+    </article>
+  );
 }
 
 const WHO: Record<Speaker, string> = {

@@ -68,6 +68,9 @@ export function PromptInput({ app }: { app: App }) {
 
 function placeholderFor({ chat }: App): string {
   if (!chat.isOpen.value) return "Not connected yet; you can write already";
+  if (chat.requests.value.length > 0) {
+    return "The agent waits for your answer above; a prompt waits until it is done";
+  }
   return chat.status.value.busy
     ? "The agent is working; a prompt waits until it is done"
     : "Write a prompt. Enter sends, Shift+Enter makes a new line";

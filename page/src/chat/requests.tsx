@@ -1,19 +1,32 @@
 /**
- * The agent's pending requests. Nothing is preselected, nothing takes the focus, and no
- * shortcut answers: permission is given only with the button that says so.
+ * The agent's pending requests. A request for permission is a question with numbered answers.
+ * The digits answer only while the focus is in the card, and only after it has been on the
+ * screen for a moment, so that what is typed elsewhere gives no permission.
  */
 
 import { useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { App } from "../state/app";
+import { isNarrow } from "../state/screen";
+import { Settling } from "../state/settling";
 import { visible } from "../text/visible";
 import { answersOf, choose, EMPTY, type FormAnswer, write } from "./answers";
 import type { Chat } from "./chat";
+import {
+  answersTo,
+  isReject,
+  labelOf,
+  questionOf,
+  titleBeside,
+  withoutRepetition,
+} from "./permission";
 import { ToolBody } from "./tool-call";
 import type { AgentRequest, Question } from "./wire";
 
 export function Requests({ app }: { app: App }) {
   const { chat } = app;
   const requests = chat.requests.value;
+  useFocus(requests[0]);
   return (
     <>
       {chat.answeredElsewhere.value !== undefined && (
@@ -35,20 +48,37 @@ export function Requests({ app }: { app: App }) {
 function Card({ app, request }: { app: App; request: AgentRequest }) {
   const { chat } = app;
   const answered = chat.answered.value.has(request.request);
+  const isPermission = request.questions === undefined;
+  const settling = useMemo(() => new Settling(), []);
+  const isSettled = settling.isSettled(settling);
+  useEffect(() => settling.begin(settling), [settling]);
+  const { tool, title } = request;
+  const about = titleBeside(tool.title ?? title, tool.command);
   return (
-    <article class="request" data-request={request.request} aria-busy={answered}>
+    <article
+      class="request"
+      tabIndex={-1}
+      data-request={request.request}
+      data-settling={isPermission && !isSettled}
+      aria-busy={answered}
+      aria-label={isPermission ? questionOf(request) : visible(title)}
+      onKeyDown={(event) => {
+        if (isPermission && isSettled && pressNumbered(event)) event.preventDefault();
+      }}
+    >
       <h3>
-        {visible(request.title)}
+        {isPermission ? questionOf(request) : visible(title)}
         {request.background && <span class="badge">in the background</span>}
       </h3>
-      <ToolBody tool={request.tool} open={request.proposal === undefined} />
+      {isPermission && about !== undefined && <p class="request-about">{visible(about)}</p>}
+      <ToolBody tool={withoutRepetition(tool)} open={request.proposal === undefined} />
       {request.votes !== undefined && (
         <p class="quiet">
           {request.votes[0]} of {request.votes[1]} have agreed.
         </p>
       )}
       {request.questions === undefined ? (
-        <Permission app={app} request={request} answered={answered} />
+        <Permission app={app} request={request} answered={answered} isSettled={isSettled} />
       ) : (
         <Questions
           chat={chat}
@@ -61,50 +91,99 @@ function Card({ app, request }: { app: App; request: AgentRequest }) {
   );
 }
 
-function Permission({
-  app,
-  request,
-  answered,
-}: {
+/** Moves the focus to the oldest request, and back to the prompt after the last one. */
+function useFocus(oldest: AgentRequest | undefined): void {
+  const id = oldest?.questions === undefined ? oldest?.request : undefined;
+  const wasInCard = useRef(false);
+  useEffect(() => {
+    // Not while the person is writing something.
+    if (!isIdle(document.activeElement)) return;
+    if (id !== undefined) {
+      document.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`)?.focus();
+    } else if (wasInCard.current && !isNarrow.peek()) {
+      document.querySelector<HTMLElement>("[data-chat-input]")?.focus();
+    }
+    wasInCard.current = id !== undefined;
+  }, [id]);
+}
+
+/** Whether the focus is where nothing is being written. */
+function isIdle(focused: Element | null): boolean {
+  if (focused instanceof HTMLTextAreaElement) return focused.value === "";
+  return focused === null || focused === document.body;
+}
+
+/** Presses the button with the digit of a key; returns whether there is one. */
+function pressNumbered(event: KeyboardEvent & { currentTarget: HTMLElement }): boolean {
+  const { key, repeat, ctrlKey, metaKey, altKey, target } = event;
+  if (repeat || ctrlKey || metaKey || altKey || !/^[1-9]$/.test(key)) return false;
+  if (target instanceof HTMLElement && target.matches("input, textarea, select")) return false;
+  const button = event.currentTarget.querySelector<HTMLButtonElement>(`[data-number="${key}"]`);
+  button?.click();
+  return button !== null;
+}
+
+interface PermissionProps {
   app: App;
   request: AgentRequest;
   answered: boolean;
-}) {
+  isSettled: boolean;
+}
+
+function Permission({ app, request, answered, isSettled }: PermissionProps) {
   const { proposal, options } = request;
+  const { once, lasting } = answersTo(request);
+  const numbered = [...once, ...lasting];
   const canReject = options.some(({ kind }) => isReject(kind));
+  const button = (option: AgentRequest["options"][number]) => {
+    const number = numbered.indexOf(option) + 1;
+    const { id, kind } = option;
+    return (
+      <button
+        key={id}
+        type="button"
+        class={`button ${looks(kind)}`}
+        data-option={id}
+        data-option-kind={kind}
+        data-number={number}
+        data-decides
+        disabled={answered}
+        onClick={() => isSettled && void app.chat.answer(request, { option: id })}
+      >
+        {visible(labelOf(option))}
+        <kbd>{number}</kbd>
+      </button>
+    );
+  };
   return (
-    <p class="actions">
-      {proposal !== undefined && (
-        <button
-          type="button"
-          class="button plain link"
-          data-act="review-edit"
-          onClick={() => app.showProposal(proposal)}
-        >
-          Review edit #{proposal}
-        </button>
+    <>
+      <p class="actions">
+        {once.map(button)}
+        {!canReject && <Decline chat={app.chat} request={request} answered={answered} />}
+        {proposal !== undefined && (
+          <button
+            type="button"
+            class="button plain link"
+            data-act="review-edit"
+            onClick={() => app.showProposal(proposal)}
+          >
+            Review edit #{proposal}
+          </button>
+        )}
+      </p>
+      {lasting.length > 0 && (
+        <div class="actions lasting">
+          <span class="quiet">From now on, without asking:</span>
+          {lasting.map(button)}
+        </div>
       )}
-      {options.map(({ id, title, kind }) => (
-        <button
-          key={id}
-          type="button"
-          class={isReject(kind) ? "button reject" : "button"}
-          data-option={id}
-          data-option-kind={kind}
-          disabled={answered}
-          onClick={() => void app.chat.answer(request, { option: id })}
-        >
-          {visible(title)}
-        </button>
-      ))}
-      {!canReject && <Decline chat={app.chat} request={request} answered={answered} />}
-    </p>
+    </>
   );
 }
 
-/** Whether an option rejects, once or always. */
-function isReject(kind: string | undefined): boolean {
-  return kind?.startsWith("reject") ?? false;
+function looks(kind: string | undefined): string {
+  if (isReject(kind)) return "reject";
+  return kind === "allow_once" ? "accept" : "small";
 }
 
 function Decline({

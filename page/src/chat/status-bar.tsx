@@ -23,7 +23,7 @@ export function StatusBar({ chat, list }: { chat: Chat; list: () => void }) {
     <header class="conversation-head">
       <div class="conversation-line">
         <button type="button" class="button plain back" data-act="conversations" onClick={list}>
-          Conversations
+          ‹<span class="visually-hidden">Conversations</span>
         </button>
         <h2 class="conversation-title">
           <bdi>{visible(chat.title.value ?? "Chat")}</bdi>
@@ -66,14 +66,16 @@ function tone(state: DaemonConnection["state"]): "live" | "reconnecting" | "conn
 function Place({ status: { place, managed } }: { status: ChatStatus }) {
   if (place === undefined) return null;
   return (
-    <p class="place quiet" data-place>
-      Runs on{" "}
-      <strong>{place.machine === undefined ? "its machine" : visible(place.machine)}</strong> in{" "}
-      <bdi class="mono">{visible(place.workspace.daemonPath)}</bdi>
-      {" · files, MCP servers, skills and credentials are the daemon’s"}
+    <details class="place quiet" data-place>
+      <summary>
+        Runs on{" "}
+        <strong>{place.machine === undefined ? "its machine" : visible(place.machine)}</strong> in{" "}
+        <bdi class="mono">{visible(place.workspace.daemonPath)}</bdi>
+      </summary>
+      Files, MCP servers, skills and credentials are the daemon’s
       {managed && " · started from here, ends with the companion"}
       {place.version !== undefined && ` · version ${visible(place.version)}`}
-    </p>
+    </details>
   );
 }
 

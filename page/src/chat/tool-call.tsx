@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { count } from "../text/format";
 import { visible, visibleLines } from "../text/visible";
 import { LazyDetails } from "./lazy-details";
+import { titleBeside, withoutRepetition } from "./permission";
 import { diffLines } from "./tool-diff";
 import type { DaemonPath, Tool, ToolContent } from "./wire";
 
@@ -21,20 +22,36 @@ const STATES: Record<string, string> = {
   in_progress: "running",
   completed: "done",
   failed: "failed",
+  rejected: "rejected",
 };
 
-export function ToolCallView({ tool }: { tool: Tool }) {
-  const state = tool.status ?? "pending";
+const KINDS: Record<string, string> = {
+  execute: "command",
+  edit: "edit",
+  delete: "deletion",
+  move: "move",
+  read: "reading",
+  search: "search",
+  fetch: "network",
+  think: "thought",
+  switch_mode: "mode",
+};
+
+/** `waiting`: the card below asks about this call, and shows it. */
+export function ToolCallView({ tool, waiting }: { tool: Tool; waiting: boolean }) {
+  const state = waiting ? "waiting" : (tool.status ?? "pending");
+  const kind = KINDS[tool.kind ?? ""];
+  const title = titleBeside(titleOf(tool), tool.command);
   return (
     <>
       <p class="tool-head">
         <span class="tool-state" data-state={state}>
-          {STATES[state] ?? visible(state)}
+          {waiting ? "waits for your answer" : (STATES[state] ?? visible(state))}
         </span>
-        <strong class="tool-title">{visible(titleOf(tool))}</strong>
-        {tool.kind !== undefined && <span class="badge">{visible(tool.kind)}</span>}
+        {title !== undefined && <strong class="tool-title">{visible(title)}</strong>}
+        {kind !== undefined && <span class="badge">{kind}</span>}
       </p>
-      <ToolBody tool={tool} />
+      {!waiting && <ToolBody tool={withoutRepetition(tool)} />}
     </>
   );
 }

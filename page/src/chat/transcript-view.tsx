@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Chat } from "./chat";
 import { EntryView } from "./entry";
-import type { Group, Transcript } from "./transcript";
+import type { Group } from "./transcript";
 
 /** How near to the end, in pixels, counts as being at the end. */
 const NEAR = 40;
@@ -46,7 +46,7 @@ export function TranscriptView({ chat }: { chat: Chat }) {
       <section class="transcript" ref={scroller} tabIndex={0} aria-label="Messages">
         <div class="transcript-content" ref={content}>
           <Beginning chat={chat} />
-          <Groups key={chat.transcript.beginning.value} transcript={chat.transcript} />
+          <Groups key={chat.transcript.beginning.value} chat={chat} />
         </div>
       </section>
       {away.value && (
@@ -70,7 +70,8 @@ export function TranscriptView({ chat }: { chat: Chat }) {
  * Draws the newest groups at once and the others one by one, so that a long conversation
  * opens quickly and one that arrives fast does not block the page.
  */
-function Groups({ transcript }: { transcript: Transcript }) {
+function Groups({ chat }: { chat: Chat }) {
+  const { transcript } = chat;
   const drawn = useRef(new Set<number>());
   const turn = useSignal(0);
   const groups = transcript.groups.value;
@@ -92,17 +93,17 @@ function Groups({ transcript }: { transcript: Transcript }) {
       {groups
         .filter(({ key }) => drawn.current.has(key))
         .map((group) => (
-          <GroupView key={group.key} group={group} />
+          <GroupView key={group.key} group={group} chat={chat} />
         ))}
     </>
   );
 }
 
-function GroupView({ group }: { group: Group }) {
+function GroupView({ group, chat }: { group: Group; chat: Chat }) {
   return (
     <div class="group">
       {group.slots.value.map((slot) => (
-        <EntryView key={slot.id} slot={slot} />
+        <EntryView key={slot.id} slot={slot} chat={chat} />
       ))}
     </div>
   );

@@ -1,9 +1,9 @@
 /**
- * Folds long unchanged parts into one line with a button. The merge package can fold too,
+ * Folds long unchanged parts into one line with buttons. The merge package can fold too,
  * but its folds cannot be reached with the keyboard and would hide a dropped hunk.
  */
 
-import { type Extension, StateEffect, StateField } from "@codemirror/state";
+import { type Extension, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 import type { Span } from "../review/span";
 import { count } from "../text/format";
@@ -11,21 +11,30 @@ import { count } from "../text/format";
 /** The height of a fold in pixels, as in diff.css. */
 const HEIGHT = 28;
 
-/** Opens one fold, by its number. */
-export const unfold = StateEffect.define<number>();
+/** How many lines are opened at a time. */
+const STEP = 20;
 
-/** Folds `parts`; `open` is called with the number of a fold that is clicked. */
-export function folds(parts: readonly Span[], open: (fold: number) => void): Extension {
+/** All of a fold, or some lines at its start or its end. */
+export type Part = "all" | "start" | "end";
+
+export interface Unfolding {
+  fold: number;
+  part: Part;
+}
+
+export const unfold = StateEffect.define<Unfolding>();
+
+/** Folds `parts`; `open` is called when a part of a fold is to be shown. */
+export function folds(parts: readonly Span[], open: (what: Unfolding) => void): Extension {
+  const folded = (number: number, { from, to }: Span, doc: Text) => {
+    const first = doc.lineAt(from).number;
+    const last = doc.lineAt(to).number;
+    const widget = new Fold(number, last - first + 1, { first, last, all: doc.lines }, open);
+    return Decoration.replace({ widget, block: true, number }).range(from, to);
+  };
   return StateField.define<DecorationSet>({
-    create: (state) =>
-      Decoration.set(
-        parts.map(({ from, to }, number) => {
-          const lines = state.doc.lineAt(to).number - state.doc.lineAt(from).number + 1;
-          const widget = new Fold(number, lines, open);
-          return Decoration.replace({ widget, block: true, number }).range(from, to);
-        }),
-      ),
-    update(value, { changes, docChanged, effects, selection }) {
+    create: ({ doc }) => Decoration.set(parts.map((part, number) => folded(number, part, doc))),
+    update(value, { changes, docChanged, effects, selection, state: { doc } }) {
       let folds = value;
       if (folds === Decoration.none) return folds;
       if (docChanged) {
@@ -43,7 +52,17 @@ export function folds(parts: readonly Span[], open: (fold: number) => void): Ext
       }
       for (const effect of effects) {
         if (!effect.is(unfold)) continue;
-        folds = folds.update({ filter: (_from, _to, { spec }) => spec.number !== effect.value });
+        const { fold, part } = effect.value;
+        let before: Span | undefined;
+        folds = folds.update({
+          filter: (from, to, { spec }) => {
+            if (spec.number !== fold) return true;
+            before = { from, to };
+            return false;
+          },
+        });
+        const rest = before && restOf(before, part, doc);
+        if (rest !== undefined) folds = folds.update({ add: [folded(fold, rest, doc)] });
       }
       return folds;
     },
@@ -51,11 +70,20 @@ export function folds(parts: readonly Span[], open: (fold: number) => void): Ext
   });
 }
 
+/** What stays folded; undefined if that is nothing. */
+function restOf({ from, to }: Span, part: Part, doc: Text): Span | undefined {
+  const first = doc.lineAt(from).number + (part === "start" ? STEP : 0);
+  const last = doc.lineAt(to).number - (part === "end" ? STEP : 0);
+  if (part === "all" || first > last) return undefined;
+  return { from: doc.line(first).from, to: doc.line(last).to };
+}
+
 class Fold extends WidgetType {
   constructor(
     private readonly number: number,
     private readonly lines: number,
-    private readonly open: (fold: number) => void,
+    private readonly at: { first: number; last: number; all: number },
+    private readonly open: (what: Unfolding) => void,
   ) {
     super();
   }
@@ -65,12 +93,30 @@ class Fold extends WidgetType {
   }
 
   override toDOM(): HTMLElement {
+    const row = document.createElement("div");
+    row.className = "fold-row";
+    row.contentEditable = "false";
+    const lines = count(this.lines, "unchanged line");
+    row.append(this.button("all", lines, `Show ${lines}`));
+    if (this.lines > STEP) {
+      // At the start and the end of the file there is a change on one side only.
+      if (this.at.first > 1) {
+        row.append(this.button("start", `↓ ${STEP}`, `Show ${STEP} more lines below the change`));
+      }
+      if (this.at.last < this.at.all) {
+        row.append(this.button("end", `↑ ${STEP}`, `Show ${STEP} more lines above the change`));
+      }
+    }
+    return row;
+  }
+
+  private button(part: Part, text: string, label: string): HTMLElement {
     const button = document.createElement("button");
     button.className = "fold";
-    button.contentEditable = "false";
-    button.textContent = count(this.lines, "unchanged line");
-    button.setAttribute("aria-label", `Show ${button.textContent}`);
-    button.addEventListener("click", () => this.open(this.number));
+    button.dataset.fold = part;
+    button.textContent = text;
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", () => this.open({ fold: this.number, part }));
     return button;
   }
 

@@ -3,9 +3,17 @@
  * is the text that would be written, and is edited in place.
  */
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
 import { indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { MergeView, originalDocChangeEffect, unifiedMergeView } from "@codemirror/merge";
+import { getChunks, MergeView, originalDocChangeEffect, unifiedMergeView } from "@codemirror/merge";
 import {
   ChangeSet,
   Compartment,
@@ -17,16 +25,20 @@ import {
 } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import type { WireHunk } from "../api/wire";
+import type { Detail, WireHunk } from "../api/wire";
+import { conflictsIn } from "../review/conflicts";
 import { differencesOf, sameDifferences } from "../review/differences";
 import { type HunkState, toggle } from "../review/hunks";
+import { changedLines } from "../review/line-diff";
 import { isEditable, type Review } from "../review/review";
-import { type Pair, slice } from "../review/span";
+import { type Pair, type Span, slice } from "../review/span";
 import { unchangedParts } from "../review/unchanged";
 import { INVISIBLE, maskInvisible, spellOut } from "../text/visible";
 import { differencesIn, HunkDiff } from "./chunks";
-import { folds, unfold } from "./folds";
-import { originalBars, resultBars } from "./hunk-bars";
+import { conflictMarks } from "./conflict-marks";
+import { droppedGaps, droppedIn, droppedLines, setGaps } from "./dropped-lines";
+import { folds, type Unfolding, unfold } from "./folds";
+import { LONG, originalBars, resultBars } from "./hunk-bars";
 import { type Hunks, hunksExtension, hunksIn, setCurrent } from "./hunk-field";
 import { languageOf } from "./language";
 import { missingNewline } from "./missing-newline";
@@ -36,8 +48,10 @@ export type Layout = "split" | "unified";
 /** Longer texts are not highlighted: that would need more memory than the texts themselves. */
 const LONGEST_HIGHLIGHTED = 2_000_000;
 
-/** Longer lines are not wrapped: the editor then draws only the part that is in sight. */
-const LONGEST_WRAPPED = 2_000;
+export interface Place {
+  text: Text;
+  cursor: number;
+}
 
 export interface Options {
   review: Review;
@@ -48,6 +62,8 @@ export interface Options {
   changed(review: Review, hunks: Hunks, isEdit: boolean): void;
   /** The person wants to start or to stop typing. */
   wantsEditing(editing: boolean): void;
+  /** The person wants to accept while typing. */
+  wantsToAccept(): void;
 }
 
 export class DiffView {
@@ -65,20 +81,24 @@ export class DiffView {
     this.diff = new HunkDiff(review.differences);
     const { original } = review.texts;
     const parts = unchangedParts(changesIn(review), original, review.result);
-    const open = (fold: number) => this.unfold(fold);
+    const open = (what: Unfolding) => this.unfold(what);
     const shared = [...appearance(review), EditorState.lineSeparator.of("\n"), missingNewline];
     const result = [
       shared,
       label("result", "Result as it will be written"),
       hunksExtension(review.hunks, review.texts, options.current),
-      resultBars(
-        isEditable(review) ? (index) => this.toggle(index) : undefined,
-        layout === "split",
-      ),
+      resultBars({
+        sideBySide: layout === "split",
+        hasLongLines: hasLongLines(review),
+        ...(isEditable(review) && { toggle: (index) => this.toggle(index) }),
+        showChange: (index, place) => this.showChange(index, place),
+      }),
+      droppedLines(review.texts),
       folds(
         parts.map((part) => part.b),
         open,
       ),
+      (review.detail.conflicts ?? 0) > 0 ? conflictMarks : [],
       this.editing(),
     ];
 
@@ -93,6 +113,7 @@ export class DiffView {
             label("original", "Original"),
             readOnly,
             originalBars(review.hunks),
+            droppedGaps(review.hunks, review.texts, []),
             folds(
               parts.map((part) => part.a),
               open,
@@ -102,6 +123,7 @@ export class DiffView {
         b: { doc: review.result, extensions: result },
       });
       this.result = this.merge.b;
+      this.alignDropped();
     } else {
       const unified = unifiedMergeView({
         original: maskedOriginal(review),
@@ -126,15 +148,79 @@ export class DiffView {
     return true;
   }
 
+  /** Where the person is typing. */
+  get place(): Place {
+    const { doc, selection } = this.result.state;
+    return { text: doc, cursor: selection.main.head };
+  }
+
+  /** Puts the cursor where it was in an older text. */
+  resume({ text, cursor }: Place): void {
+    const { doc } = this.result.state;
+    const changes = changedLines(text.toString(), doc.toString()).map(({ a, b }) => ({
+      ...a,
+      insert: slice(doc, b),
+    }));
+    const at = ChangeSet.of(changes, text.length, "\n").mapPos(cursor, 1);
+    this.result.dispatch({ selection: EditorSelection.cursor(at), scrollIntoView: true });
+  }
+
+  /** Takes what is known about the proposal now, with the same texts. */
+  setDetail(detail: Detail): void {
+    this.review = { ...this.review, detail };
+  }
+
+  /** Shows where the review starts. The first hunk is in sight, unless its change is far to the right. */
+  start(index: number): void {
+    const first = this.hunks.list[index];
+    if (index > 0 || (first !== undefined && this.isLong(first.at))) this.show(index);
+  }
+
   show(index: number): void {
     const hunk = this.hunks.list[index];
     if (hunk === undefined) return;
+    if (this.isLong(hunk.at) && this.showChange(index, 0)) {
+      this.result.dispatch({ effects: setCurrent.of(index) });
+      return;
+    }
     const above = this.merge ? 1 : linesOf(this.review.texts.original, hunk.original);
     const scroll = EditorView.scrollIntoView(hunk.at.from, {
       y: "start",
       yMargin: 80 + 20 * Math.min(above, 10),
     });
     this.result.dispatch({ effects: [setCurrent.of(index), scroll] });
+  }
+
+  /** Shows one of the changed places inside a hunk, on both sides; false if there is none. */
+  private showChange(index: number, place: number): boolean {
+    const hunk = this.hunks.list[index];
+    const chunk = getChunks(this.result.state)?.chunks.find(({ fromB }) => fromB === hunk?.at.from);
+    const change = chunk?.changes[place % (chunk.changes.length || 1)];
+    if (chunk === undefined || change === undefined) return false;
+    const center = (at: number) => ({
+      effects: EditorView.scrollIntoView(at, { x: "center", y: "center" }),
+    });
+    this.result.dispatch(center(chunk.fromB + change.fromB));
+    this.merge?.a.dispatch(center(chunk.fromA + change.fromA));
+    return true;
+  }
+
+  /** Whether a line is so long that its changes may be out of sight. */
+  private isLong({ from, to }: Span): boolean {
+    const { doc } = this.result.state;
+    return to > from && doc.lineAt(from).length > LONG;
+  }
+
+  /** Moves to the next conflict after the cursor, or to the first one. */
+  goConflict(): void {
+    const all = conflictsIn(this.result.state.doc);
+    const { head } = this.result.state.selection.main;
+    const next = all.find(({ from }) => from > head) ?? all[0];
+    if (next === undefined) return;
+    this.result.dispatch({
+      selection: EditorSelection.cursor(next.from),
+      effects: EditorView.scrollIntoView(next.from, { y: "start", yMargin: 80 }),
+    });
   }
 
   /** Drops a hunk that is kept; otherwise restores it as proposed. */
@@ -146,6 +232,8 @@ export class DiffView {
       changes: toggle(hunk, states[index] as HunkState, this.review.texts),
       effects: setCurrent.of(index),
       userEvent: "input.hunk",
+      // One step back is one hunk.
+      annotations: isolateHistory.of("full"),
     });
   }
 
@@ -189,10 +277,32 @@ export class DiffView {
     else this.result.destroy();
   }
 
-  private unfold(fold: number): void {
+  private unfold(what: Unfolding): void {
     for (const view of this.merge ? [this.merge.a, this.merge.b] : [this.result]) {
-      view.dispatch({ effects: unfold.of(fold) });
+      view.dispatch({ effects: unfold.of(what) });
     }
+  }
+
+  /** Leaves room beside the original for the lines that are shown of dropped hunks. */
+  private alignDropped(): void {
+    this.merge?.a.dispatch({ effects: setGaps.of(droppedIn(this.result.state)) });
+  }
+
+  /** Takes back the last change of the person, wherever the focus is; false if there is none. */
+  undo(): boolean {
+    const { state } = this.result;
+    if (undoDepth(state) === 0) return false;
+    const wasReadOnly = state.readOnly;
+    // The history changes nothing that is read-only.
+    if (wasReadOnly) this.result.dispatch({ effects: this.editable.reconfigure([]) });
+    undo(this.result);
+    if (wasReadOnly) this.result.dispatch({ effects: this.editable.reconfigure(readOnly) });
+    return true;
+  }
+
+  /** Whether the person has changed something that can be taken back. */
+  get canUndo(): boolean {
+    return undoDepth(this.result.state) > 0;
   }
 
   private editing(): Extension {
@@ -208,6 +318,10 @@ export class DiffView {
       this.options.wantsEditing(false);
       return true;
     };
+    const accept = () => {
+      this.options.wantsToAccept();
+      return true;
+    };
     return [
       this.editable.of(readOnly),
       history(),
@@ -215,6 +329,7 @@ export class DiffView {
       EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typedNewline)),
       keymap.of([
         { key: "Escape", run: leave },
+        { key: "Ctrl-Enter", mac: "Cmd-Enter", run: accept },
         ...(typedNewline === "\n" ? [] : [newline]),
         indentWithTab,
         ...historyKeymap,
@@ -236,6 +351,7 @@ export class DiffView {
           const differences = differencesIn(state);
           this.review = { ...this.review, result: state.doc, hunks: hunks.list, differences };
         }
+        if (hunks.states !== hunksIn(startState).states) this.alignDropped();
         this.options.changed(this.review, hunks, docChanged);
       }),
     ];
@@ -252,7 +368,8 @@ function label(side: string, name: string): Extension {
 }
 
 /** What both editors look like. */
-function appearance({ texts, detail }: Review): Extension[] {
+function appearance(review: Review): Extension[] {
+  const { texts, detail } = review;
   const special = highlightSpecialChars({
     specialChars: INVISIBLE,
     render: (code) => {
@@ -264,21 +381,20 @@ function appearance({ texts, detail }: Review): Extension[] {
   });
   const extensions: Extension[] = [lineNumbers(), special];
   const sides = [texts.original, texts.proposed];
-  if (sides.every((text) => longestLine(text) <= LONGEST_WRAPPED)) {
-    extensions.push(EditorView.lineWrapping);
-  }
+  if (!hasLongLines(review)) extensions.push(EditorView.lineWrapping);
   if (sides.every((text) => text.length <= LONGEST_HIGHLIGHTED)) {
     extensions.push(languageOf(detail.path), syntaxHighlighting(classHighlighter));
   }
   return extensions;
 }
 
-function longestLine(text: Text): number {
-  let longest = 0;
-  for (const lines = text.iterLines(); !lines.next().done; ) {
-    longest = Math.max(longest, lines.value.length);
-  }
-  return longest;
+function hasLongLines({ texts }: Review): boolean {
+  return [texts.original, texts.proposed].some((text) => {
+    for (const lines = text.iterLines(); !lines.next().done; ) {
+      if (lines.value.length > LONG) return true;
+    }
+    return false;
+  });
 }
 
 /** What must not be folded: differences, and hunks that were dropped. */

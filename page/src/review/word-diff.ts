@@ -2,16 +2,23 @@
 
 import { Change, presentableDiff } from "@codemirror/merge";
 
-/** In longer texts, in characters, everything from the first difference to the last one is marked. */
+/** Longer texts, in characters, are compared only as long as few words differ, */
 const LONGEST = 30_000;
+
+/** and still longer ones not at all: everything from the first difference to the last one is marked. */
+const LONGEST_COMPARED = 2_000_000;
+
+/** How far the search goes, and for how many milliseconds, in long texts. */
+const DEEP = { scanLimit: 20_000, timeout: 40 };
 
 /** If more than this share differs, the lines were rewritten, and marked words would not help. */
 const MOST_MARKED = 0.7;
 
 export function changedWords(a: string, b: string): readonly Change[] {
   if (a === "" || b === "") return [];
-  if (a.length + b.length <= LONGEST) {
-    const changes = presentableDiff(a, b, { scanLimit: 300 });
+  const length = a.length + b.length;
+  if (length <= LONGEST_COMPARED) {
+    const changes = presentableDiff(a, b, length <= LONGEST ? { scanLimit: 300 } : DEEP);
     const marked = changes.reduce(
       (sum, { fromA, toA, fromB, toB }) => sum + toA - fromA + toB - fromB,
       0,

@@ -9,26 +9,24 @@ import { Chat } from "../chat/chat";
 import { CLOSED_HOW } from "../text/log-entry";
 import { splitPath, visible } from "../text/visible";
 import { applyEvent, type CompanionState, companionStateOf } from "./companion";
+import { Navigation } from "./navigation";
 import { Reviews } from "./reviews";
 
-export type Connection = "connecting" | "live" | "reconnecting" | "locked";
-
-export type View = "review" | "live" | "chat";
+/** `stopped` is after an orderly end; the page still tries, because it may be started again. */
+export type Connection = "connecting" | "live" | "reconnecting" | "stopped" | "locked";
 
 const NO_PROPOSALS: readonly Proposal[] = [];
 const NO_ROOTS: readonly string[] = [];
 
 export class App {
   readonly connection = signal<Connection>("connecting");
-  /** Whether the companion said that it was stopped, and not restarted. */
-  readonly stopped = signal(false);
   /** Undefined until the first snapshot. */
   readonly companion = signal<CompanionState | undefined>(undefined);
   /** Signals of their own, so that a long list is drawn again only when it changes. */
   readonly proposals = computed(() => this.companion.value?.proposals ?? NO_PROPOSALS);
   readonly roots = computed(() => this.companion.value?.status.roots ?? NO_ROOTS);
   readonly isLoading = computed(() => this.companion.value === undefined);
-  readonly view = signal<View>("review");
+  readonly navigation = new Navigation();
   /** Whether the companion was restarted while the page was open. */
   readonly restarted = signal(false);
   readonly help = signal(false);
@@ -36,6 +34,8 @@ export class App {
   readonly announcement = signal("");
   readonly reviews: Reviews;
   readonly chat: Chat;
+  /** Whether the companion said that it was stopped, and not restarted. */
+  private isStopped = false;
 
   constructor(client: Client) {
     this.reviews = new Reviews(client, (sentence) => this.announce(sentence));
@@ -66,7 +66,7 @@ export class App {
 
   /** Shows a proposal in the review. */
   showProposal(id: number): void {
-    this.view.value = "review";
+    this.navigation.go({ view: "review", pane: "proposal" });
     this.reviews.select(id);
   }
 
@@ -90,12 +90,15 @@ export class App {
     switch (event.kind) {
       case "opened": {
         this.reviews.update(now.proposals);
-        const { agent, path } = event.data;
-        this.announce(`${visible(agent)} proposes a change to ${splitPath(path).name}`);
+        const { agent, who = agent, path } = event.data;
+        this.announce(`${visible(who)} proposes a change to ${splitPath(path).name}`);
         break;
       }
       case "changed":
         this.reviews.changed(event.data.id);
+        break;
+      case "revised":
+        this.reviews.revised(event.data);
         break;
       case "closed": {
         const { id, why } = event.data;
@@ -111,17 +114,19 @@ export class App {
         this.chat.receive(event.data);
         break;
       case "ending":
-        this.stopped.value = event.data.why === "stopped";
+        this.isStopped = event.data.why === "stopped";
         break;
     }
   }
 
   private setConnected(yes: boolean): void {
     if (yes) {
-      this.stopped.value = false;
+      this.isStopped = false;
       this.connection.value = "live";
     } else if (this.connection.value !== "connecting") {
-      this.connection.value = "reconnecting";
+      this.connection.value = this.isStopped ? "stopped" : "reconnecting";
+      // What was true of the connection before is not true now.
+      this.restarted.value = false;
     }
   }
 }

@@ -34,10 +34,9 @@ export function companionStateOf(snapshot: Snapshot): CompanionState {
 
 export function applyEvent(now: CompanionState, event: Event): CompanionState {
   switch (event.kind) {
-    case "opened": {
-      const others = now.proposals.filter(({ id }) => id !== event.data.id);
-      return { ...now, proposals: [...others, event.data] };
-    }
+    case "opened":
+    case "revised":
+      return { ...now, proposals: withProposal(now.proposals, event.data, event.kind) };
     case "closed":
       return { ...now, proposals: now.proposals.filter(({ id }) => id !== event.data.id) };
     case "sessions":
@@ -56,6 +55,23 @@ export function applyEvent(now: CompanionState, event: Event): CompanionState {
     default:
       return now;
   }
+}
+
+/** The list with a proposal that is new, or in the place of an older version of it. */
+function withProposal(
+  proposals: readonly Proposal[],
+  newer: Proposal,
+  how: "opened" | "revised",
+): readonly Proposal[] {
+  const index = proposals.findIndex(({ id }) => id === newer.id);
+  if (index >= 0) return proposals.with(index, newer);
+  // A proposal that was closed meanwhile does not come back.
+  return how === "opened" ? [...proposals, newer] : proposals;
+}
+
+/** Whether an agent can be told something right now. */
+export function isConnected({ presence, streaming }: Session): boolean {
+  return presence === undefined ? streaming : presence === "connected";
 }
 
 /** The proposal to select after `gone` was closed: the next one, or else the last one. */

@@ -16,10 +16,15 @@ const PER_CHARACTERS = 5_000;
 const RETRY_AFTER = 2_000;
 
 interface Draft {
+  /** The revision of the proposal that the text was made of. */
+  revision: number;
   text: () => string;
   quiet: number;
   timer: ReturnType<typeof setTimeout> | undefined;
-  sending: boolean;
+  /** Ends when the companion has answered. */
+  sending: Promise<void> | undefined;
+  /** The last text that the companion has. */
+  received: string | undefined;
   /** How many `changed` events for drafts of this tab are still to come. */
   echoes: number;
 }
@@ -33,9 +38,10 @@ export class Drafts {
     private readonly gone: (id: number) => void,
   ) {}
 
-  /** Sends `text` soon, unless another one follows. */
-  put(id: number, text: () => string, length: number): void {
+  /** Sends `text`, which was made of this revision, soon, unless another one follows. */
+  put(id: number, revision: number, text: () => string, length: number): void {
     const draft = this.draft(id);
+    draft.revision = revision;
     draft.text = text;
     draft.quiet = QUIET + length / PER_CHARACTERS;
     this.schedule(id, draft, draft.quiet);
@@ -44,7 +50,20 @@ export class Drafts {
   /** Whether the companion does not have the last text yet. */
   isPending(id: number): boolean {
     const draft = this.drafts.get(id);
-    return draft !== undefined && (draft.sending || draft.timer !== undefined);
+    return draft !== undefined && (draft.sending !== undefined || draft.timer !== undefined);
+  }
+
+  /**
+   * Sends nothing more until the next `put`. When nothing is on its way any more, returns the
+   * last text that the companion has from this tab.
+   */
+  async hold(id: number): Promise<string | undefined> {
+    const draft = this.drafts.get(id);
+    if (draft === undefined) return undefined;
+    await draft.sending;
+    clearTimeout(draft.timer);
+    draft.timer = undefined;
+    return draft.received;
   }
 
   /** Whether a `changed` event is about a draft of another client. To be asked once for each event. */
@@ -69,31 +88,39 @@ export class Drafts {
   private draft(id: number): Draft {
     const known = this.drafts.get(id);
     if (known !== undefined) return known;
-    const draft = { text: () => "", quiet: QUIET, timer: undefined, sending: false, echoes: 0 };
+    const draft: Draft = {
+      revision: 0,
+      text: () => "",
+      quiet: QUIET,
+      timer: undefined,
+      sending: undefined,
+      received: undefined,
+      echoes: 0,
+    };
     this.drafts.set(id, draft);
     return draft;
   }
 
   private schedule(id: number, draft: Draft, wait: number): void {
     clearTimeout(draft.timer);
-    draft.timer = setTimeout(() => this.send(id, draft), wait);
+    draft.timer = setTimeout(() => {
+      draft.timer = undefined;
+      // One at a time, so that the last one sent is the last one stored.
+      if (draft.sending !== undefined) this.schedule(id, draft, draft.quiet);
+      else draft.sending = this.send(id, draft);
+    }, wait);
   }
 
   private async send(id: number, draft: Draft): Promise<void> {
-    draft.timer = undefined;
-    if (draft.sending) {
-      // One at a time, so that the last one sent is the last one stored.
-      this.schedule(id, draft, draft.quiet);
-      return;
-    }
-    draft.sending = true;
     draft.echoes += 1;
+    const text = draft.text();
     try {
-      const { hunksAt } = await this.client.draft(id, draft.text());
-      draft.sending = false;
+      const { hunksAt } = await this.client.draft(id, text, draft.revision);
+      draft.sending = undefined;
+      draft.received = text;
       if (this.drafts.get(id) === draft && !this.isPending(id)) this.answered(id, hunksAt);
     } catch (error) {
-      draft.sending = false;
+      draft.sending = undefined;
       draft.echoes = Math.max(0, draft.echoes - 1);
       if (!(error instanceof ApiError) || this.drafts.get(id) !== draft) return;
       if (error.gone) this.gone(id);

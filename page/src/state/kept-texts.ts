@@ -6,7 +6,7 @@ import type { CloseReason, Proposal } from "../api/wire";
 export interface KeptText {
   proposal: Proposal;
   /** Undefined if the page missed the event. */
-  why: CloseReason | undefined;
+  why: CloseReason | "revised" | undefined;
   text: string;
 }
 

@@ -1,9 +1,9 @@
 /** The review that is open: its text as it stands, its diff on the screen, and the layout of the diff. */
 
 import { computed, signal } from "@preact/signals";
-import type { WireHunk } from "../api/wire";
+import type { Detail, WireHunk } from "../api/wire";
 import type { Hunks } from "../diff/hunk-field";
-import type { DiffView, Layout } from "../diff/view";
+import type { DiffView, Layout, Place } from "../diff/view";
 import { isAsProposed, isEditable, type Review } from "../review/review";
 import { remember, remembered } from "./preferences";
 import { isNarrow } from "./screen";
@@ -13,6 +13,8 @@ export interface Opening {
   layout: Layout;
   /** The hunk to start at, as an index. */
   current: number;
+  /** Where the person was typing, to go on there once. */
+  resume: Place | undefined;
 }
 
 /** With more hunks than this, keeping two columns aligned makes scrolling slow. */
@@ -23,10 +25,15 @@ const LAYOUTS = ["split", "unified"] as const;
 export class OpenReview {
   /** With the edits so far; undefined if none is open. */
   readonly review = signal<Review | undefined>(undefined);
-  readonly opening = signal<Opening>({ layout: "unified", current: -1 });
+  readonly opening = signal<Opening>({
+    layout: "unified",
+    current: -1,
+    resume: undefined,
+  });
   /** Undefined until the diff is on the screen. */
   readonly hunks = signal<Hunks | undefined>(undefined);
   readonly editing = signal(false);
+  readonly canUndo = signal(false);
   /** The layout that the person prefers. */
   readonly layout = signal<Layout>(remembered("layout", LAYOUTS, "split"));
   /** Whether the text is not what the agent proposed. */
@@ -38,7 +45,11 @@ export class OpenReview {
   /** The diff on the screen. */
   private view: DiffView | undefined;
 
-  constructor(private readonly announce: (sentence: string) => void) {
+  constructor(
+    private readonly announce: (sentence: string) => void,
+    /** A review is on the screen. */
+    private readonly shown: (review: Review) => void,
+  ) {
     isNarrow.subscribe(() => this.rebuild());
   }
 
@@ -48,9 +59,19 @@ export class OpenReview {
     this.show(review, at === "first" ? Math.min(0, last) : last);
   }
 
-  /** Replaces the open review by a newer version of it, at the same hunk. */
+  /** Replaces the open review by a newer version of it, at the same hunk. Who is typing goes on. */
   replace(review: Review): void {
-    this.show(review, this.hunks.value?.current ?? 0);
+    const place = this.editing.value ? this.view?.place : undefined;
+    this.show(review, this.hunks.value?.current ?? 0, place);
+  }
+
+  /** Takes what is known about the proposal now, with the same texts. */
+  setDetail(detail: Detail): void {
+    const review = this.review.value;
+    if (review === undefined) return;
+    this.view?.setDetail(detail);
+    this.review.value = { ...review, detail };
+    this.shown(this.review.value);
   }
 
   close(): void {
@@ -63,12 +84,32 @@ export class OpenReview {
   attach(view: DiffView | undefined): void {
     this.view = view;
     this.editing.value = false;
-    if (view !== undefined) this.hunks.value = view.hunks;
+    this.canUndo.value = false;
+    const review = this.review.peek();
+    if (view === undefined || review === undefined) return;
+    this.hunks.value = view.hunks;
+    this.shown(review);
+  }
+
+  /** The text was changed. */
+  changed(review: Review): void {
+    this.review.value = review;
+    this.canUndo.value = this.view?.canUndo ?? false;
   }
 
   /** Moves to the next or previous hunk; false if there is none. */
   go(step: 1 | -1): boolean {
     return this.view?.go(step) ?? false;
+  }
+
+  /** Moves to the next conflict. */
+  goConflict(): void {
+    this.view?.goConflict();
+  }
+
+  /** Takes back the last change. */
+  undo(): void {
+    if (this.view?.undo()) this.announce("Undone");
   }
 
   toggleHunk(): void {
@@ -108,9 +149,9 @@ export class OpenReview {
     if (review !== undefined) this.replace(review);
   }
 
-  private show(review: Review, current: number): void {
+  private show(review: Review, current: number, resume?: Place): void {
     const layout = this.canSplit(review) ? this.layout.value : "unified";
     this.review.value = review;
-    this.opening.value = { layout, current };
+    this.opening.value = { layout, current, resume };
   }
 }

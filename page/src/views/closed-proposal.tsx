@@ -13,18 +13,27 @@ export function ClosedProposal({
   panel: Extract<Panel, { kind: "closed" }>;
 }) {
   const { proposal, why, text } = panel;
-  const how = why === undefined ? "closed meanwhile" : CLOSED_HOW[why];
-  const without = why === "accepted" ? ", without your last edits" : "";
+  const name = <bdi>{splitPath(proposal.path).name}</bdi>;
   return (
     <section class="proposal closed-proposal" data-notice="closed">
       <div role="alert">
-        <h2>
-          <bdi>{splitPath(proposal.path).name}</bdi> is not pending any more
-        </h2>
-        <p>
-          It was {how}
-          {without}. What you wrote is still here:
-        </p>
+        {why === "revised" ? (
+          <>
+            <h2>{name} was changed in the same lines</h2>
+            <p>
+              It is still pending, without your last edits. Copy what you need from here, and edit
+              it again:
+            </p>
+          </>
+        ) : (
+          <>
+            <h2>{name} is not pending any more</h2>
+            <p>
+              It was {why === undefined ? "closed meanwhile" : CLOSED_HOW[why]}
+              {why === "accepted" && ", without your last edits"}. What you wrote is still here:
+            </p>
+          </>
+        )}
       </div>
       <textarea readOnly aria-label="Your text" value={text} />
       <p class="actions">

@@ -1,9 +1,10 @@
-/** The live view: what agents see right now, who they are, and what happened. */
+/** What agents see right now, who they are, and what happened. */
 
 import { useComputed } from "@preact/signals";
+import type { Session } from "../api/wire";
 import type { App } from "../state/app";
 import { clock } from "../state/clock";
-import type { CompanionState } from "../state/companion";
+import { type CompanionState, isConnected } from "../state/companion";
 import { ago, count, size, time } from "../text/format";
 import { logSentence } from "../text/log-entry";
 import { relativePath, visible } from "../text/visible";
@@ -26,7 +27,7 @@ function Seen({ companion }: { companion: CompanionState }) {
   const { context, status } = companion;
   return (
     <section class="card seen" aria-labelledby="seen-title">
-      <h2 id="seen-title">What agents see</h2>
+      <h2 id="seen-title">Open files</h2>
       <p class="quiet">
         {context.paused
           ? "Paused: agents are told nothing new."
@@ -93,7 +94,7 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
   const { sessions, status } = companion;
   return (
     <section class="card" aria-labelledby="connected-title">
-      <h2 id="connected-title">Connected</h2>
+      <h2 id="connected-title">Agents</h2>
       <p class="quiet">
         {status.roots.map(visible).join(", ")}, port {status.port}, Outrigger {status.version}
       </p>
@@ -106,16 +107,23 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
       <ul class="rows">
         {sessions.map((session) => (
           <li key={session.id} class="row" data-session={session.id}>
-            <strong>{visible(session.agent)}</strong>
-            <span>
-              {visible(session.client.name)} {visible(session.client.version)}
-            </span>
+            <strong>{visible(session.label ?? session.agent)}</strong>
+            {session.label === undefined && (
+              <span>
+                {visible(session.client.name)} {visible(session.client.version)}
+              </span>
+            )}
             <span class="quiet" title={new Date(session.since).toLocaleString("en-GB")}>
               since {time(session.since)}, {ago(session.since, clock.value)}
             </span>
-            {!session.streaming && <span class="badge">away</span>}
             {session.undelivered > 0 && (
               <span class="badge">{count(session.undelivered, "decision")} to deliver</span>
+            )}
+            <Absence session={session} />
+            {session.note !== undefined && (
+              <p class="agent-note" data-notice="agent-note">
+                {visible(session.note)}
+              </p>
             )}
           </li>
         ))}
@@ -128,6 +136,20 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
         </ul>
       )}
     </section>
+  );
+}
+
+/** Why an agent cannot be told anything just now, and what that means for the person. */
+function Absence({ session }: { session: Session }) {
+  if (isConnected(session)) return null;
+  const isGone = session.presence === "gone";
+  return (
+    <p class="absence" data-presence={isGone ? "gone" : "away"}>
+      <span class="badge">{isGone ? "gone" : "away"}</span>{" "}
+      {isGone
+        ? "It has ended. What it proposed can only be dismissed."
+        : "It is not listening just now. It may be busy or asleep; what you decide is kept, and delivered when it is back."}
+    </p>
   );
 }
 

@@ -2,20 +2,30 @@
 
 import type { Proposal } from "../api/wire";
 import type { App } from "../state/app";
+import { isConnected } from "../state/companion";
 import type { Panel, Reviews } from "../state/reviews";
 import { count } from "../text/format";
-import { splitPath } from "../text/visible";
+import { splitPath, visible } from "../text/visible";
 import { HowToConnect } from "./connect";
 
 export function NoProposals({ app }: { app: App }) {
   const sessions = app.companion.value?.sessions ?? [];
+  const connected = sessions.filter(isConnected).length;
+  const notes = sessions.flatMap(({ note }) => (note === undefined ? [] : [note]));
   return (
     <div class="placeholder">
       <h2>Nothing to review</h2>
-      {sessions.length > 0 ? (
-        <p>
-          {count(sessions.length, "agent")} connected. Edits that an agent proposes appear here.
-        </p>
+      {connected > 0 ? (
+        <>
+          <p data-connected={connected}>
+            {count(connected, "agent")} connected. Edits that an agent proposes appear here.
+          </p>
+          {notes.map((note) => (
+            <p key={note} class="agent-note" data-notice="agent-note">
+              {visible(note)}
+            </p>
+          ))}
+        </>
       ) : (
         <HowToConnect app={app} />
       )}

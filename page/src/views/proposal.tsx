@@ -3,13 +3,16 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Proposal } from "../api/wire";
 import { DiffView, type Layout } from "../diff/view";
+import { conflictsOf } from "../review/conflicts";
 import { BOM, lineEndingOf } from "../review/file-format";
-import { isDeletion, isEditable, type Review } from "../review/review";
+import { isDeletion, type Review } from "../review/review";
 import type { App } from "../state/app";
 import type { OpenReview } from "../state/open-review";
 import type { Panel, Reviews } from "../state/reviews";
 import { count } from "../text/format";
 import { relativePath, splitPath, visible } from "../text/visible";
+import { Decision } from "./decision";
+import { Lines } from "./lines";
 
 type OpenPanel = Extract<Panel, { kind: "open" }>;
 
@@ -37,8 +40,10 @@ export function ProposalView({
       data-editing={open.editing.value}
       data-layout={open.opening.value.layout}
       data-changed={open.isChanged.value}
+      data-settled={reviews.isSettled.value}
     >
       <Head app={app} proposal={proposal} review={review} back={back} />
+      <Notices app={app} review={review} />
       {terminalOnly === undefined ? (
         <Diff reviews={reviews} />
       ) : (
@@ -48,7 +53,7 @@ export function ProposalView({
           <p>Answer at {visible(proposal.agent)}’s own prompt, or reject it here.</p>
         </div>
       )}
-      <Foot reviews={reviews} review={review} />
+      <Decision app={app} review={review} />
     </section>
   );
 }
@@ -75,7 +80,8 @@ function Head({
         <bdi>{name}</bdi>
       </h2>
       <ul class="badges" aria-label="About this proposal">
-        <li class="badge agent">{visible(proposal.agent)}</li>
+        <li class="badge agent">{visible(proposal.who ?? proposal.agent)}</li>
+        <Lines proposal={proposal} as="li" />
         {badgesOf(review).map(([kind, words]) => (
           <li key={kind} class="badge" data-badge={kind}>
             {words}
@@ -88,6 +94,78 @@ function Head({
   );
 }
 
+/** What must be known before a decision. */
+function Notices({ app, review }: { app: App; review: Review }) {
+  const { detail } = review;
+  const conflicts = conflictsOf(review).length;
+  const others = app.proposals.value.filter(
+    ({ id, path }) => id !== detail.id && path === detail.path,
+  );
+  return (
+    <div class="notices">
+      {detail.gone && (
+        <p class="notice" role="alert" data-notice="gone">
+          Its agent is gone. Nobody would write this any more, so it can only be dismissed.
+        </p>
+      )}
+      {detail.stale !== undefined && (
+        <p class="notice" role="alert" data-notice="stale">
+          Look twice: {visible(detail.stale)}.
+        </p>
+      )}
+      {conflicts > 0 && (
+        <p class="notice" role="alert" data-notice="conflicts">
+          <span>
+            {count(conflicts, "conflict")} in the result. Edit each place, and remove its markers.
+          </span>
+          <button
+            type="button"
+            class="button small"
+            data-act="next-conflict"
+            onClick={() => app.reviews.open.goConflict()}
+          >
+            Next conflict{!app.reviews.open.editing.value && <kbd>c</kbd>}
+          </button>
+        </p>
+      )}
+      {others.length > 0 && (
+        <p class="notice quiet-notice" data-notice="same-file">
+          <span>
+            {others.length === 1
+              ? "Another proposal changes"
+              : `${others.length} more proposals change`}{" "}
+            this file, too. After one is accepted, the others are made from an older text.
+          </span>
+          <button
+            type="button"
+            class="button small"
+            data-act="other-proposal"
+            onClick={() => app.reviews.select(others[0]?.id ?? detail.id)}
+          >
+            Show the other
+          </button>
+        </p>
+      )}
+      <LineEndings review={review} />
+    </div>
+  );
+}
+
+/** A change of all line endings has no hunk, so it is told in words. */
+function LineEndings({ review: { detail } }: { review: Review }) {
+  const before = lineEndingOf(detail.original ?? "");
+  const after = lineEndingOf(detail.proposed);
+  const names = { lf: "LF (Unix)", crlf: "CRLF (Windows)" } as const;
+  if ((before !== "lf" && before !== "crlf") || (after !== "lf" && after !== "crlf")) return null;
+  if (before === after) return null;
+  return (
+    <p class="notice" data-notice="line-endings">
+      Every line ending changes from {names[before]} to {names[after]}, also where no line is
+      marked.
+    </p>
+  );
+}
+
 function badgesOf(review: Review): [string, string][] {
   const { detail, format } = review;
   const badges: [string, string][] = [];
@@ -95,11 +173,8 @@ function badgesOf(review: Review): [string, string][] {
   if (isDeletion(review)) badges.push(["deletion", "empties the file"]);
   if (detail.terminalOnly !== undefined) badges.push(["terminal-only", "terminal only"]);
   else if (!detail.editable) badges.push(["whole", "all or nothing"]);
-  const before = lineEndingOf(detail.original ?? "");
   const after = lineEndingOf(detail.proposed);
   if (after === "mixed") badges.push(["mixed", "mixed line endings"]);
-  else if (before === "crlf" && after === "lf") badges.push(["crlf", "CRLF, proposed with LF"]);
-  else if (before === "lf" && after === "crlf") badges.push(["crlf", "LF, proposed with CRLF"]);
   else if (after === "crlf" || format.newline === "\r\n") badges.push(["crlf", "CRLF"]);
   const had = detail.original?.startsWith(BOM) ?? false;
   if (format.bom) badges.push(["bom", "BOM"]);
@@ -148,9 +223,15 @@ function Diff({ reviews }: { reviews: Reviews }) {
       layout: opening.layout,
       changed: (review, hunks, isEdit) => reviews.touched(review, hunks, isEdit),
       wantsEditing: (editing) => open.edit(editing),
+      wantsToAccept: () => void reviews.accept(),
     });
     open.attach(view);
-    if (current > 0) view.show(current);
+    view.start(current);
+    if (opening.resume !== undefined) {
+      view.resume(opening.resume);
+      open.edit(true);
+      opening.resume = undefined;
+    }
     return () => {
       open.attach(undefined);
       view.destroy();
@@ -159,103 +240,5 @@ function Diff({ reviews }: { reviews: Reviews }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element has to be reachable with the keyboard.
     <section class="diff" ref={container} aria-label="Differences" tabIndex={0} />
-  );
-}
-
-function Foot({ reviews, review }: { reviews: Reviews; review: Review }) {
-  const { open } = reviews;
-  const editing = open.editing.value;
-  const locked = review.detail.terminalOnly !== undefined;
-  const busy = reviews.deciding.value;
-  return (
-    <div class="proposal-foot">
-      {reviews.refusal.value !== undefined && (
-        <p class="refusal" role="alert" data-notice="refused">
-          Not accepted: {visible(reviews.refusal.value)}
-        </p>
-      )}
-      <Position reviews={reviews} />
-      {!locked && !review.detail.editable && (
-        <span class="quiet" data-notice="whole">
-          {visible(review.detail.agent)} accepts its own text only: this proposal cannot be edited.
-        </span>
-      )}
-      <span class="grow" />
-      <div class="actions">
-        <button
-          type="button"
-          class="button"
-          data-act={editing ? "done" : "edit"}
-          disabled={!isEditable(review)}
-          onClick={() => open.edit(!editing)}
-        >
-          {editing ? "Done" : "Edit"}
-          <kbd>{editing ? "Esc" : "e"}</kbd>
-        </button>
-        <button
-          type="button"
-          class="button reject"
-          data-act="reject"
-          disabled={busy}
-          onClick={() => void reviews.reject()}
-        >
-          Reject<kbd>r</kbd>
-        </button>
-        <button
-          type="button"
-          class="button accept"
-          data-act="accept"
-          disabled={busy || locked}
-          onClick={() => void reviews.accept()}
-        >
-          {acceptLabel(open)}
-          <kbd>a</kbd>
-        </button>
-      </div>
-    </div>
-  );
-}
-
-/** What accepting would do now. */
-function acceptLabel(open: OpenReview): string {
-  const states = open.hunks.value?.states ?? [];
-  const kept = states.filter((state) => state === "kept").length;
-  const dropped = states.filter((state) => state === "dropped").length;
-  if (!open.isChanged.value) return "Accept";
-  return kept + dropped === states.length && dropped > 0
-    ? `Accept ${kept} of ${states.length}`
-    : "Accept edited";
-}
-
-function Position({ reviews }: { reviews: Reviews }) {
-  const hunks = reviews.open.hunks.value;
-  if (hunks === undefined) return <span class="position" />;
-  const total = hunks.list.length;
-  const dropped = hunks.states.filter((state) => state === "dropped").length;
-  return (
-    <div class="position">
-      <button
-        type="button"
-        class="button plain"
-        data-act="previous-hunk"
-        aria-label="Previous hunk"
-        onClick={() => reviews.goHunk(-1)}
-      >
-        ↑
-      </button>
-      <button
-        type="button"
-        class="button plain"
-        data-act="next-hunk"
-        aria-label="Next hunk"
-        onClick={() => reviews.goHunk(1)}
-      >
-        ↓
-      </button>
-      <span>
-        {total === 0 ? "no change" : `${hunks.current + 1} of ${count(total, "hunk")}`}
-        {dropped > 0 && `, ${dropped} dropped`}
-      </span>
-    </div>
   );
 }

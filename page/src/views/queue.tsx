@@ -6,12 +6,25 @@ import type { App } from "../state/app";
 import { clock } from "../state/clock";
 import { ago, count } from "../text/format";
 import { relativePath, splitPath, visible } from "../text/visible";
+import { Lines } from "./lines";
 
 export function Queue({ app, choose }: { app: App; choose: (id: number) => void }) {
   const proposals = app.proposals.value;
   return (
     <nav class="queue" aria-label="Proposals">
-      <h2 class="queue-title">{count(proposals.length, "proposal")}</h2>
+      <div class="queue-head">
+        <h2 class="queue-title">{count(proposals.length, "proposal")}</h2>
+        {proposals.length > 1 && (
+          <button
+            type="button"
+            class="button small"
+            data-act="several"
+            onClick={() => app.reviews.summarise()}
+          >
+            All…
+          </button>
+        )}
+      </div>
       <ol>
         {proposals.map((proposal) => (
           <Item key={proposal.id} app={app} proposal={proposal} choose={choose} />
@@ -29,7 +42,7 @@ function KeptTexts({ app }: { app: App }) {
   if (kept.length === 0) return null;
   return (
     <>
-      <h2 class="queue-title">Closed, your text is kept</h2>
+      <h2 class="queue-title">Texts of yours that are kept</h2>
       <ul class="queue-kept">
         {kept.map(({ proposal }) => (
           <li key={proposal.id}>
@@ -66,6 +79,7 @@ function Item({ app, proposal, choose }: ItemProps) {
         type="button"
         class="item"
         data-proposal={proposal.id}
+        data-gone={proposal.gone ? true : undefined}
         aria-current={selected ? "true" : undefined}
         ref={selected ? scrollIntoView : null}
         onClick={() => choose(proposal.id)}
@@ -73,15 +87,44 @@ function Item({ app, proposal, choose }: ItemProps) {
         <span class="item-name">
           <bdi>{name}</bdi>
         </span>
-        <span class="item-what">{summaryOf(proposal)}</span>
+        <span class="item-what">
+          <Mark proposal={proposal} />
+          {proposal.added === undefined || proposal.newFile ? summaryOf(proposal) : null}{" "}
+          <Lines proposal={proposal} as="span" />
+        </span>
         <span class="item-folder">
           <bdi>{folder}</bdi>
         </span>
-        <span class="item-agent">
-          {visible(proposal.agent)} · {ago(proposal.openedAt, clock.value)}
+        <span class="item-when">{ago(proposal.openedAt, clock.value)}</span>
+        <span class="item-agent" title={visible(proposal.who ?? proposal.agent)}>
+          {visible(proposal.who ?? proposal.agent)}
         </span>
       </button>
     </li>
+  );
+}
+
+/** What makes it need more than a quick look. */
+function Mark({ proposal: { gone, conflicts = 0, stale } }: { proposal: Proposal }) {
+  if (gone) {
+    return (
+      <span class="mark" data-mark="gone" title="Its agent is gone">
+        agent gone
+      </span>
+    );
+  }
+  if (conflicts > 0) {
+    return (
+      <span class="mark" data-mark="conflicts" title={`${count(conflicts, "conflict")} to resolve`}>
+        {count(conflicts, "conflict")}
+      </span>
+    );
+  }
+  if (stale === undefined) return null;
+  return (
+    <span class="mark" data-mark="stale" title={visible(stale)}>
+      stale
+    </span>
   );
 }
 

@@ -1,6 +1,5 @@
 /** The review: the queue, and beside it the selected proposal. */
 
-import { useSignal } from "@preact/signals";
 import { editorBundle } from "../load-editor";
 import type { App } from "../state/app";
 import { ClosedProposal } from "./closed-proposal";
@@ -8,24 +7,21 @@ import { LoadFailed, Loading, NoProposals } from "./placeholders";
 import { Queue } from "./queue";
 
 export function ReviewView({ app }: { app: App }) {
-  // On a phone either the queue or the proposal is on the screen.
-  const pane = useSignal<"queue" | "proposal">("proposal");
-  const { reviews } = app;
+  const { reviews, navigation } = app;
   const panel = reviews.panel.value;
   // A proposal opens only after the bundle was loaded.
   const bundle = editorBundle.value;
   if (app.isLoading.value) return <Loading />;
   if (panel.kind === "empty") return <NoProposals app={app} />;
 
-  const back = () => {
-    pane.value = "queue";
-  };
+  const back = () => navigation.go({ pane: "queue" });
   const choose = (id: number) => {
-    pane.value = "proposal";
+    navigation.go({ pane: "proposal" });
     reviews.select(id);
   };
   return (
-    <div class="review" data-pane={pane.value}>
+    // On a phone either the queue or the proposal is on the screen.
+    <div class="review" data-pane={navigation.pane.value}>
       <Queue app={app} choose={choose} />
       {panel.kind === "loading" && <Loading proposal={panel.proposal} />}
       {panel.kind === "failed" && <LoadFailed reviews={reviews} panel={panel} />}

@@ -1,10 +1,12 @@
 /** The frame around every view: name, navigation, connection, theme, help. */
 
-import type { ComponentChildren } from "preact";
 import { editorBundle } from "../load-editor";
-import type { App, Connection, View } from "../state/app";
+import type { App, Connection } from "../state/app";
+import type { View } from "../state/navigation";
 import { nextTheme, theme } from "../state/theme";
+import { shellWord } from "../text/shell";
 import { splitPath, visible } from "../text/visible";
+import { CopyButton } from "./copy-button";
 import { Faults } from "./faults";
 import { Help } from "./help";
 import { LiveView } from "./live";
@@ -13,6 +15,8 @@ import { EditorUnavailable } from "./placeholders";
 import { ReviewView } from "./review";
 
 export function Shell({ app }: { app: App }) {
+  const view = app.navigation.view.value;
+  const bundle = editorBundle.value;
   if (app.connection.value === "locked") return <Locked />;
   return (
     <>
@@ -20,17 +24,9 @@ export function Shell({ app }: { app: App }) {
         <h1 class="brand">Outrigger</h1>
         <Folder app={app} />
         <nav class="tabs" aria-label="Views">
-          <Tab app={app} view="review">
-            Review
-            <Count number={app.proposals.value.length} words="pending" />
-          </Tab>
-          <Tab app={app} view="live">
-            Live
-          </Tab>
-          <Tab app={app} view="chat">
-            Chat
-            <Count number={app.chat.waiting.value} words="pending" />
-          </Tab>
+          <Tab app={app} view="review" name="Review" count={app.proposals.value.length} />
+          <Tab app={app} view="live" name="What agents see" short="Seen" />
+          <Tab app={app} view="chat" name="Chat" count={app.chat.waiting.value} />
         </nav>
         <span class="grow" />
         <ConnectionState app={app} />
@@ -59,16 +55,18 @@ export function Shell({ app }: { app: App }) {
         </button>
       </header>
       <Restarted app={app} />
+      <Stopped app={app} />
       <Faults app={app} />
-      <main class="stage" data-view={app.view.value} aria-busy={app.isLoading.value}>
-        {app.view.value === "review" && <ReviewView app={app} />}
-        {app.view.value === "live" && <LiveView app={app} />}
-        {app.view.value === "chat" && <Chat app={app} />}
+      <main class="stage" data-view={view} aria-busy={app.isLoading.value}>
+        {view === "review" && <ReviewView app={app} />}
+        {view === "live" && <LiveView app={app} />}
+        {view === "chat" && <Chat app={app} />}
       </main>
       <p class="visually-hidden" role="status" data-announce>
         {app.announcement.value}
       </p>
       <Help app={app} />
+      {typeof bundle === "object" && <bundle.SeveralDialog app={app} />}
     </>
   );
 }
@@ -92,47 +90,77 @@ function Folder({ app }: { app: App }) {
   );
 }
 
-function Tab({ app, view, children }: { app: App; view: View; children: ComponentChildren }) {
+interface TabProps {
+  app: App;
+  view: View;
+  name: string;
+  /** The name where there is little room. */
+  short?: string;
+  count?: number;
+}
+
+function Tab({ app, view, name, short = name, count = 0 }: TabProps) {
   return (
     <button
       type="button"
       class="tab"
       data-nav={view}
-      aria-current={app.view.value === view ? "page" : undefined}
-      onClick={() => {
-        app.view.value = view;
-      }}
+      aria-current={app.navigation.view.value === view ? "page" : undefined}
+      onClick={() => app.navigation.go({ view })}
     >
-      {children}
+      {/* The attributes hold the room of the bold text, so that no tab moves when it is selected. */}
+      <span class="tab-name" data-text={name}>
+        {name}
+      </span>
+      <span class="tab-short" data-text={short}>
+        {short}
+      </span>
+      {count > 0 && (
+        <span class="count">
+          {count}
+          <span class="visually-hidden"> pending</span>
+        </span>
+      )}
     </button>
-  );
-}
-
-function Count({ number, words }: { number: number; words: string }) {
-  if (number === 0) return null;
-  return (
-    <span class="count">
-      {number}
-      <span class="visually-hidden"> {words}</span>
-    </span>
   );
 }
 
 const CONNECTION_WORDS: Record<Connection, string> = {
   connecting: "connecting…",
   live: "connected",
-  reconnecting: "reconnecting…",
+  reconnecting: "no connection, trying again…",
+  stopped: "stopped",
   locked: "locked",
 };
 
 function ConnectionState({ app }: { app: App }) {
   const connection = app.connection.value;
-  // A companion that was stopped may be started again, so the page keeps trying to connect.
-  const isStopped = connection === "reconnecting" && app.stopped.value;
   return (
     <span class="state" role="status" data-connection={connection}>
-      {isStopped ? "stopped" : CONNECTION_WORDS[connection]}
+      {CONNECTION_WORDS[connection]}
     </span>
+  );
+}
+
+/** After an orderly end: what happened, and how it is started again. */
+function Stopped({ app }: { app: App }) {
+  if (app.connection.value !== "stopped") return null;
+  const { editor, roots } = app.companion.value?.status ?? { editor: "", roots: [] };
+  const isInEditor = editor !== "" && editor !== "Outrigger";
+  const command = `cd ${roots.map(shellWord)[0] ?? "."} && outrigger`;
+  return (
+    <div class="notice stopped" role="alert" data-notice="stopped">
+      <p>
+        Outrigger was stopped. What you see is how it was then, and nothing can be decided.{" "}
+        {isInEditor
+          ? `It starts again with ${visible(editor)}, or with`
+          : "This page goes on by itself when you start it again:"}
+      </p>
+      <p class="command">
+        <code>{visible(command)}</code>
+        <CopyButton text={command} label="Copy" name="copy-command" />
+      </p>
+    </div>
   );
 }
 
@@ -140,7 +168,7 @@ function Restarted({ app }: { app: App }) {
   if (!app.restarted.value) return null;
   return (
     <p class="notice" data-notice="restarted">
-      <span>The companion was restarted. This page is up to date again.</span>
+      <span>Outrigger was started again. This page is up to date.</span>
       <button
         type="button"
         class="button small"

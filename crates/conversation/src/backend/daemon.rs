@@ -16,8 +16,8 @@ use ::daemon::connection::{
 use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{
-    ApprovalMode, ContentBlock, PageRequest, PromptRequest, RequestId, SessionContext, SessionId,
-    VoteResult,
+    ApprovalMode, ContentBlock, PageRequest, PromptId, PromptRequest, RequestId, SessionContext,
+    SessionId, VoteResult,
 };
 use ::daemon::{
     Address, DaemonClient, DisconnectMode, ErrorReason, IdeConnection, Timeouts, Token,
@@ -238,6 +238,15 @@ impl Backend for DaemonBackend {
     fn cancel(&mut self) -> Call<()> {
         let connection = self.connection.clone();
         Box::pin(async move { Ok(connection.cancel().await?) })
+    }
+
+    fn withdraw(&mut self, prompt: String) -> Call<bool> {
+        let connection = self.connection.clone();
+        Box::pin(async move {
+            let unknown = |_| Trouble::new(TroubleKind::Unknown, "there is no such prompt");
+            let prompt = PromptId::new(prompt).map_err(unknown)?;
+            Ok(connection.remove_pending_prompt(&prompt).await?)
+        })
     }
 
     fn set_model(&mut self, model: String) -> Call<()> {

@@ -199,6 +199,19 @@ async fn an_agent_that_dies_is_brought_back_three_times() {
 }
 
 #[tokio::test]
+async fn a_queued_prompt_is_withdrawn_by_its_name() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    for withdrawn in [true, false] {
+        let conversation = talk.conversation.clone();
+        let asking = tokio::spawn(async move { conversation.withdraw("p-2").await });
+        let call = script.expect("withdraw p-2").await;
+        call.give(Given::Counted(withdrawn));
+        assert_eq!(asking.await.unwrap().unwrap(), withdrawn);
+    }
+}
+
+#[tokio::test]
 async fn a_verdict_of_the_review_reaches_the_agent() {
     let machine = Machine::new();
     let (talk, mut script) = standing(&machine).await;
@@ -220,6 +233,7 @@ async fn a_verdict_of_the_review_reaches_the_agent() {
         script.tell(BackendEvent::RequestClosed {
             request: id.into(),
             by_me: true,
+            reply: None,
         });
         talk.until("its end", |state| state.requests().is_empty().then_some(()))
             .await;

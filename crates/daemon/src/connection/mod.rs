@@ -247,6 +247,11 @@ impl IdeConnection {
         }
     }
 
+    /// Removes a prompt from the queue. `false` if it was not queued (any more).
+    pub async fn remove_pending_prompt(&self, prompt: &PromptId) -> Result<bool, CallError> {
+        Ok(self.live()?.session.remove_pending_prompt(prompt).await?)
+    }
+
     /// Switches the model; [`IdeEvent::ModelChanged`] follows. The response is dropped, because it
     /// holds the provider's URL.
     pub async fn set_model(&self, model: &str) -> Result<(), CallError> {

@@ -4,8 +4,13 @@ mod access;
 mod faults;
 mod hostile;
 mod lives;
+mod played;
 mod reviews;
+mod sharper;
+mod slips;
+mod truth;
 
+use serde_json::Value;
 use testkit::{Agent, Browser, Call, Household, Look, Proposal, Terminal};
 
 pub(crate) use access::{inspect, take_picture};
@@ -13,6 +18,9 @@ pub(crate) use hostile::{EVIL, nothing_happened};
 
 /// The key, as `WebDriver` writes it.
 pub(crate) const ESCAPE: &str = "\u{e00c}";
+
+/// Control and End.
+const TO_THE_END: &str = "\u{e009}\u{e010}\u{e000}";
 
 /// The lines of the result, without the note that the last one does not end.
 const SHOWN: &str = "return [...document.querySelectorAll('[data-side=result] .cm-line')]\
@@ -70,7 +78,7 @@ impl<'a> Page<'a> {
         (mark, proposal)
     }
 
-    /// Shows a proposal, unless it is shown already, and waits until its diff can be used.
+    /// Shows a proposal, unless it is shown already, and waits until it can be decided.
     #[track_caller]
     fn show(&self, proposal: &Proposal) {
         let id = proposal.id;
@@ -78,7 +86,47 @@ impl<'a> Page<'a> {
         if self.browser.count(&shown) == 0 {
             self.browser.click(&format!("button[data-proposal='{id}']"));
         }
-        self.browser.wait_for(&format!("{shown}[data-ready=true]"));
+        self.browser
+            .wait_for(&format!("{shown}[data-ready=true][data-settled=true]"));
+    }
+
+    /// Has the page hear more than the companion says: what a script returns for a `proposal`, and
+    /// for a `session`. Also notes what the page asks for.
+    #[track_caller]
+    fn pretend(&self, more: &str, about: &str) {
+        let script = include_str!("page/pretence.js");
+        self.browser.run(script, vec![more.into(), about.into()]);
+        self.browser.wait_until("the page to listen anew", || {
+            self.browser
+                .run("return window.tell !== undefined", Vec::new())
+                == Value::Bool(true)
+        });
+        self.browser.wait_for("html[data-state=live]");
+    }
+
+    /// The requests of one kind that the page has made since it was pretended.
+    #[track_caller]
+    fn asked_to(&self, what: &str) -> Vec<Value> {
+        let asked = self.browser.run("return window.asked", Vec::new());
+        let mut asked: Vec<Value> = serde_json::from_value(asked).unwrap();
+        asked.retain(|it| it["path"].as_str().unwrap().ends_with(what));
+        asked
+    }
+
+    /// The paths of all decisions since then.
+    #[track_caller]
+    fn decisions(&self) -> Vec<Value> {
+        [self.asked_to("accept"), self.asked_to("reject")].concat()
+    }
+
+    /// The numbers of the proposals that the page wanted to accept since then.
+    #[track_caller]
+    fn accepts(&self) -> Vec<u64> {
+        let number = |asked: &Value| {
+            let path = asked["path"].as_str().unwrap().to_owned();
+            path.split('/').rev().nth(1).unwrap().parse().unwrap()
+        };
+        self.asked_to("accept").iter().map(number).collect()
     }
 
     /// Waits until a proposal is not offered any more.

@@ -43,6 +43,12 @@ pub(super) struct AnswerResult {
     counted: bool,
 }
 
+#[derive(Debug, Serialize)]
+pub(super) struct Withdrawn {
+    /// Whether the prompt still was in the queue.
+    withdrawn: bool,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct FindFiles {
     #[serde(default)]
@@ -93,6 +99,14 @@ pub(super) async fn prompt(
 
 pub(super) async fn cancel(State(server): ServerState) -> ApiResult<()> {
     done(server.conversation()?.cancel().await)
+}
+
+pub(super) async fn withdraw(
+    State(server): ServerState,
+    Path(prompt): Path<String>,
+) -> ApiResult<Withdrawn> {
+    let withdrawn = server.conversation()?.withdraw(prompt).await;
+    done(withdrawn.map(|withdrawn| Withdrawn { withdrawn }))
 }
 
 pub(super) async fn model(

@@ -17,7 +17,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, post, put};
+use axum::routing::{delete, get, post, put};
 use companion::Ending;
 use front::Front;
 use tokio::sync::watch;
@@ -111,6 +111,7 @@ pub fn router(api: Api) -> Router {
         .route("/api/chat/start", post(conversation::start))
         .route("/api/chat/prompt", post(conversation::prompt))
         .route("/api/chat/cancel", post(conversation::cancel))
+        .route("/api/chat/queue/{prompt}", delete(conversation::withdraw))
         .route("/api/chat/model", post(conversation::model))
         .route("/api/chat/mode", post(conversation::mode))
         .route("/api/chat/requests/{request}", post(conversation::answer))

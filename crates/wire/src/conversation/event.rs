@@ -125,7 +125,7 @@ impl<'a> EventJson<'a> {
             BackendEvent::Commands(commands) => Self::Commands { commands },
             BackendEvent::Usage(usage) => Self::Usage((*usage).into()),
             BackendEvent::RequestOpened { request, .. } => Self::Asked((&**request).into()),
-            BackendEvent::RequestClosed { request, by_me } => Self::Closed {
+            BackendEvent::RequestClosed { request, by_me, .. } => Self::Closed {
                 request,
                 by_me: *by_me,
             },

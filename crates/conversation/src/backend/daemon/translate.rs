@@ -9,11 +9,12 @@ use daemon::TurnEnd;
 use daemon::connection::{CloseReason, DisconnectReason, IdeEvent, InteractionRequest};
 use daemon::sanitiser::{Held, Sanitiser};
 use daemon::wire::{
-    Question, SessionUpdate, StopReason, ToolCall as DaemonToolCall, ToolContent, ToolLocation,
+    PermissionOutcome, Question, SessionUpdate, StopReason, ToolCall as DaemonToolCall,
+    ToolContent, ToolLocation,
 };
 
 use crate::backend::{BackendEvent, Edit};
-use crate::requests::{AgentRequest, RequestOption, RequestQuestion};
+use crate::requests::{AgentRequest, Reply, RequestOption, RequestQuestion};
 use crate::tools::{HostPath, ToolCall, ToolOutput};
 use crate::view::{EndReason, PlanStep, Speaker, TurnOutcome, Usage};
 
@@ -123,6 +124,12 @@ impl Translator {
             IdeEvent::RequestClosed { request, reason } => BackendEvent::RequestClosed {
                 request: self.line(request.as_str()),
                 by_me: matches!(reason, CloseReason::Mine(_)),
+                reply: match reason {
+                    CloseReason::Mine(outcome) | CloseReason::Elsewhere(outcome) => {
+                        outcome.as_ref().map(|outcome| self.reply(outcome))
+                    }
+                    CloseReason::Gone | CloseReason::Disconnected => None,
+                },
             },
             IdeEvent::RequestDeclined { request, .. } => BackendEvent::RequestDeclined {
                 request: self.line(request.as_str()),
@@ -182,6 +189,13 @@ impl Translator {
                 return None;
             }
         })
+    }
+
+    fn reply(&self, outcome: &PermissionOutcome) -> Reply {
+        match outcome {
+            PermissionOutcome::Selected { option_id } => Reply::Option(self.line(option_id)),
+            PermissionOutcome::Cancelled => Reply::Decline,
+        }
     }
 
     fn update(&self, update: &SessionUpdate) -> Option<BackendEvent> {

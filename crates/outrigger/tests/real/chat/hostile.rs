@@ -59,7 +59,10 @@ fn a_tool(scene: &Scene, screen: &Screen) {
     });
     let call = Call::Other("run_shell_command", arguments);
     screen.ask(&scene.house, "TITLE-PLEASE", vec![vec![call]]);
-    screen.wait_for_text("[data-request] h3", "<script>window.owned=2</script>");
+    screen.wait_for_text(
+        "[data-request] .request-about",
+        "<script>window.owned=2</script>",
+    );
     nothing_came_of_it(screen);
     screen.allow();
     screen.wait_until_done("TITLE-PLEASE");

@@ -11,13 +11,83 @@ fn what_the_agent_asks_is_answered_in_the_page() {
     let Some(scene) = Scene::set() else { return };
     let screen = Screen::open(&scene.house, Look::DESK);
     screen.wait_for_state("live");
+    a_question_with_answers(&scene, &screen);
     leave(&scene, &screen);
     no_leave(&scene, &screen);
+    a_prompt_that_is_withdrawn(&scene, &screen);
     answered_elsewhere(&scene, &screen);
     an_edit_that_is_accepted(&scene, &screen);
     an_edit_that_is_rejected(&scene, &screen);
     questions(&scene, &screen);
     screen.never_received(&scene.peer().secrets(), "DONE QUESTIONS-PLEASE");
+}
+
+/// The card asks a question, shows the command once, and is answered with a digit.
+fn a_question_with_answers(scene: &Scene, screen: &Screen) {
+    let browser = &screen.browser;
+    let call = Call::shell("touch asked");
+    screen.ask(&scene.house, "CARD-PLEASE", vec![vec![call]]);
+    screen.wait_for_request();
+    screen.wait_for_text("[data-request] h3", "Run this command?");
+    let shown = "return document.querySelector('.conversation').innerText\
+        .split('touch asked').length - 1";
+    assert_eq!(browser.run(shown, Vec::new()), 1, "{browser}");
+    let kinds = "return [...document.querySelectorAll('[data-request] [data-option-kind]')]\
+        .map(it => [it.dataset.optionKind, it.closest('.lasting') !== null])";
+    let kinds: Vec<(String, bool)> =
+        serde_json::from_value(browser.run(kinds, Vec::new())).unwrap();
+    let kinds: Vec<_> = kinds
+        .iter()
+        .map(|(kind, apart)| (&**kind, *apart))
+        .collect();
+    assert_eq!(kinds[..2], [("allow_once", false), ("reject_once", false)]);
+    assert!(kinds.len() > 2, "something lasts");
+    assert!(kinds[2..].iter().all(|it| *it == ("allow_always", true)));
+    let hint = browser.run(
+        "return document.querySelector('[data-chat-input]').placeholder",
+        Vec::new(),
+    );
+    assert!(hint.as_str().unwrap().contains("waits for your answer"));
+    // A digit that is typed into the field is text, and nothing else.
+    screen.type_text("1");
+    assert_eq!(screen.typed(), "1");
+    screen.clear();
+    assert_eq!(browser.count("[data-request]"), 1);
+    assert!(!scene.house.path("asked").exists());
+    browser.run(
+        "document.querySelector('[data-request]').focus()",
+        Vec::new(),
+    );
+    browser.press("1");
+    screen.wait_until_done("CARD-PLEASE");
+    assert!(scene.house.path("asked").exists());
+
+    // The next one takes the focus from a field in which nothing is written.
+    let call = Call::shell("touch asked-again");
+    screen.ask(&scene.house, "FOCUS-PLEASE", vec![vec![call]]);
+    screen.wait_for_request();
+    browser.press("2");
+    screen.wait_for_no_request();
+    screen.wait_until_idle();
+    assert!(!scene.house.path("asked-again").exists());
+}
+
+/// What waits for the end of the turn can be taken back, and stands in the field again.
+fn a_prompt_that_is_withdrawn(scene: &Scene, screen: &Screen) {
+    let browser = &screen.browser;
+    let call = Call::shell("true");
+    screen.ask(&scene.house, "WAIT-PLEASE", vec![vec![call]]);
+    screen.wait_for_request();
+    screen.say("NEVER-PLEASE");
+    screen.wait_for_text("[data-queue]", "NEVER-PLEASE");
+    screen.act("withdraw");
+    browser.wait_for_no("[data-queue]");
+    browser.wait_until("the text in the field", || screen.typed() == "NEVER-PLEASE");
+    screen.clear();
+    screen.allow();
+    screen.wait_until_done("WAIT-PLEASE");
+    let asked = scene.house.model.requests_containing("NEVER-PLEASE");
+    assert!(asked.is_empty(), "it was said nevertheless");
 }
 
 fn leave(scene: &Scene, screen: &Screen) {
@@ -52,7 +122,9 @@ fn no_leave(scene: &Scene, screen: &Screen) {
     screen.wait_for_no_request();
     screen.wait_until_idle();
     assert!(!scene.house.path("no").exists());
-    screen.browser.wait_for("[data-tool-status=failed]");
+    // A no is no failure.
+    screen.browser.wait_for("[data-tool-status=rejected]");
+    assert_eq!(screen.browser.count("[data-tool-status=failed]"), 0);
 }
 
 fn answered_elsewhere(scene: &Scene, screen: &Screen) {
@@ -82,7 +154,7 @@ fn review(scene: &Scene, screen: &Screen, mark: &str, file: &str) {
     screen.wait_for_text("button[data-act=review-edit]", "Review edit #");
     screen.act("review-edit");
     browser.wait_for("main[data-view=review]");
-    browser.wait_for("[data-detail][data-ready=true]");
+    browser.wait_for("[data-detail][data-ready=true][data-settled=true]");
     browser.wait_for("[data-badge=whole]");
     screen.wait_for_text("[data-notice=whole]", "cannot be edited");
     browser.wait_for("button[data-act=edit][disabled]");

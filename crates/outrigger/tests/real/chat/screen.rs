@@ -168,10 +168,10 @@ impl Screen {
         });
     }
 
-    /// Waits for a card that asks for something; its name.
+    /// Waits for a card that asks for something, and until it can be answered; its name.
     #[track_caller]
     pub(super) fn wait_for_request(&self) -> String {
-        self.browser.wait_for("[data-request]");
+        self.browser.wait_for("[data-request][data-settling=false]");
         let script = "return document.querySelector('[data-request]').dataset.request";
         let request = self.browser.run(script, Vec::new());
         request.as_str().unwrap().to_owned()
@@ -186,14 +186,14 @@ impl Screen {
     #[track_caller]
     pub(super) fn allow(&self) {
         self.browser
-            .click("[data-request] button[data-option-kind=allow_once]");
+            .click("[data-request][data-settling=false] button[data-option-kind=allow_once]");
     }
 
     /// Presses the one that does not.
     #[track_caller]
     pub(super) fn reject(&self) {
         self.browser
-            .click("[data-request] button[data-option-kind=reject_once]");
+            .click("[data-request][data-settling=false] button[data-option-kind=reject_once]");
     }
 
     /// Clicks one of the page's buttons.

@@ -28,6 +28,7 @@ fn tabs_stay_in_step() {
     page.wait_until_shown("typed and proposed\n");
 
     // What is decided in one tab is over in the other.
+    page.show(&proposal);
     page.act("accept");
     house.wait_for_file(&terminal, "a.txt", "typed and proposed\n");
     house.wait_until_done(&terminal, &mark);

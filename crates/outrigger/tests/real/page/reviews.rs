@@ -2,12 +2,11 @@
 
 use testkit::{Agent, Call, Look, Terminal};
 
-use super::{ESCAPE, Page};
+use super::{ESCAPE, Page, TO_THE_END};
 use crate::served_household;
 
-/// Control and Home, and control and End, as `WebDriver` writes them.
+/// Control and Home, as `WebDriver` writes them.
 const TO_THE_START: &str = "\u{e009}\u{e011}\u{e000}";
-const TO_THE_END: &str = "\u{e009}\u{e010}\u{e000}";
 
 #[test]
 fn what_qwen_writes_is_what_the_page_showed() {
@@ -125,8 +124,10 @@ fn keyboard_only(page: &Page<'_>, terminal: &mut Terminal, agent: Agent) {
         .house
         .ask(terminal, vec![vec![Call::read(&path)], vec![write]]);
     let proposal = page.house.wait_for_proposal(terminal, agent, "keys.txt");
-    page.browser
-        .wait_for(&format!("[data-detail='{}'][data-ready=true]", proposal.id));
+    page.browser.wait_for(&format!(
+        "[data-detail='{}'][data-settled=true]",
+        proposal.id
+    ));
     page.browser.wait_for("[data-hunk='1'][aria-current=true]");
     page.browser.press("j");
     page.browser.wait_for("[data-hunk='2'][aria-current=true]");
