@@ -35,7 +35,7 @@ pub(crate) struct LspClient {
     pub(crate) draft_queries: mpsc::Receiver<DraftQuery>,
     /// What `outrigger/ready` says.
     ready: Value,
-    agents: Vec<AgentSession>,
+    pub(crate) agents: Vec<AgentSession>,
     counts: Counts,
     /// The status that the editor was told last.
     told: Option<wire::Status>,

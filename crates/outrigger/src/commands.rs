@@ -196,17 +196,15 @@ fn describe(status: &wire::Status) -> String {
         let _ = writeln!(text, "  no agent is connected");
     }
     for session in &status.sessions {
-        let presence = if session.streaming {
-            "connected"
-        } else {
-            "away"
-        };
-        let who = one_line(format_args!("{} {}", session.agent, session.client.version));
-        let _ = write!(text, "  {} · {presence}", who.trim_end());
+        let (label, presence) = (one_line(&session.label), one_line(&session.presence));
+        let _ = write!(text, "  {label} · {presence}");
         let _ = match session.undelivered {
             0 => writeln!(text),
             waiting => writeln!(text, " · {} for it", counted(waiting, "decision")),
         };
+        if let Some(note) = &session.note {
+            let _ = writeln!(text, "    {}", one_line(note));
+        }
     }
     let _ = writeln!(text, "  pending proposals: {}", status.proposals);
     for file in &status.files {
@@ -245,11 +243,8 @@ fn summary(proposal: &wire::Proposal) -> String {
         (None, true, _) => "new file".to_owned(),
         (None, false, hunks) => counted(hunks, "hunk"),
     };
-    let line = format!(
-        "{:>4}  {:<7} {}  ({what})",
-        proposal.id, proposal.agent, proposal.path
-    );
-    one_line(line) + "\n"
+    let (id, path, who) = (proposal.id, &proposal.path, &proposal.who);
+    one_line(format_args!("{id:>4}  {path}  ({what}; {who})")) + "\n"
 }
 
 /// "1 file", "2 files".
@@ -295,6 +290,7 @@ mod tests {
             id: 7,
             path: "/w/a\n   8  gemini  /w/b\u{1b}[2J".into(),
             agent: "qwen".into(),
+            who: "Qwen Code · pts/3\n · process 7".into(),
             session: "s".into(),
             opened_at: 0,
             new_file: false,
@@ -304,7 +300,7 @@ mod tests {
         };
         assert_eq!(
             summary(&proposal),
-            "   7  qwen    /w/a␊   8  gemini  /w/b␛[2J  (1 hunk)\n"
+            "   7  /w/a␊   8  gemini  /w/b␛[2J  (1 hunk; Qwen Code · pts/3␊ · process 7)\n"
         );
     }
 

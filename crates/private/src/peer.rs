@@ -106,7 +106,9 @@ mod platform {
         processes.sort_unstable_by(|a, b| b.cmp(a));
         let link = format!("socket:[{inode}]");
         let mut budget = MOST_FILES;
-        processes.into_iter().find(|pid| holds(*pid, &link, &mut budget))
+        processes
+            .into_iter()
+            .find(|pid| holds(*pid, &link, &mut budget))
     }
 
     /// Whether a process has an open file that is this link.

@@ -29,7 +29,7 @@ mod text;
 mod unified;
 mod workbench;
 
-pub use absence::{AbsenceRule, Attendance};
+pub use absence::{AbsenceRule, Attendance, Existence};
 pub use agent::Agent;
 pub use context::{Active, Context, HeldBack, OpenFile};
 pub use document::{Cursor, Document, Focus, Place};

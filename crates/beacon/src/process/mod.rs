@@ -146,7 +146,10 @@ mod tests {
         assert_eq!(found.arguments, ["cat", "-"]);
         assert_eq!(found.folder.as_deref(), Some(folder.as_path()));
         // A test may be run in a terminal or in none; its child is where it is.
-        assert_eq!(found.terminal, details(std::process::id()).unwrap().terminal);
+        assert_eq!(
+            found.terminal,
+            details(std::process::id()).unwrap().terminal
+        );
         let value = |name| variable(child.id(), name);
         assert_eq!(value("OUTRIGGER_TEST_VARIABLE"), Some("a = b".into()));
         assert_eq!(value("OUTRIGGER_TEST"), None);

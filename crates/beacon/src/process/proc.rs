@@ -59,7 +59,10 @@ fn strings(bytes: &[u8]) -> impl Iterator<Item = &OsStr> {
 /// that nobody works in.
 fn terminal(device: u32) -> Option<String> {
     // The kernel writes the minor number in two parts around the major one.
-    let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    let (major, minor) = (
+        (device >> 8) & 0xfff,
+        (device & 0xff) | ((device >> 12) & 0xfff00),
+    );
     match major {
         // Each major number of a pseudo terminal has room for 256 of them.
         136..=143 => Some(format!("pts/{}", (major - 136) * 256 + minor)),

@@ -33,7 +33,7 @@ async fn shown_and_accepted() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
     ← #2 {"delivered":true,"message":"a.txt: accepted"}
@@ -148,7 +148,7 @@ async fn an_editor_that_cannot_show_it_does_not_cost_the_edit() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":false,"reason":"another diff is open"}
     "#);
 }
@@ -191,7 +191,7 @@ async fn decided_elsewhere() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await.0, "Rejected");
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: rejected","outcome":"rejected"}
     → #2 {"text":"too late"}
@@ -215,7 +215,7 @@ async fn taken_back_with_the_text_that_the_editor_has() {
     editor.nothing_more().await;
     assert!(companion.proposals().await.is_empty());
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
     → #2 {"text":"typed\n"}
@@ -236,7 +236,7 @@ async fn taken_back_from_an_editor_that_does_not_answer() {
     editor.reply(&close, json!({ "text": "too late" })).await;
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     → outrigger/proposal/update {"id":1,"text":"half typed"}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
@@ -288,12 +288,12 @@ async fn what_waits_is_shown_to_an_editor_that_comes_later() {
     editor.request("outrigger/proposal/list", json!(null)).await;
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt"}
-    ← outrigger/proposal/open #2 {"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}
+    ← outrigger/proposal/open #1 {"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt","who":"Gemini CLI"}
+    ← outrigger/proposal/open #2 {"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt","who":"Gemini CLI"}
     → outrigger/proposal/list #2 null
-    ← #2 {"proposals":[{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt"},{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}]}
+    ← #2 {"proposals":[{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","session":"[session]","uri":"file:///w/new.txt","who":"Gemini CLI"},{"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt","who":"Gemini CLI"}]}
     "#);
-    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI 1.0.0; 2 pending; 0 held back"}"#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"label":"Gemini CLI","name":"Gemini CLI","presence":"connected"}],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI; 2 pending; 0 held back"}"#);
 }
 
 #[tokio::test]

@@ -72,10 +72,15 @@ fn what_is_pending_can_be_listed_and_shown() {
     let new = machine.workspace().join("new.txt");
     agent.open_diff(new.to_str().unwrap(), "x\n");
 
-    let clean = |text: String| text.replace(machine.workspace().to_str().unwrap(), "/w");
+    // Where this test runs, and as which process.
+    let label = machine.sessions()[0]["label"].as_str().unwrap().to_owned();
+    let clean = |text: String| {
+        let text = text.replace(machine.workspace().to_str().unwrap(), "/w");
+        text.replace(&label, "[label]")
+    };
     insta::assert_snapshot!(clean(machine.run(&["proposals"]).good()), @r#"
-    1  qwen    /w/a.txt  (2 hunks)
-    2  qwen    /w/new.txt  (new file)
+    1  /w/a.txt  (2 hunks; [label])
+    2  /w/new.txt  (new file; [label])
     "#);
     insta::assert_snapshot!(clean(machine.run(&["show", "1"]).good()), @r#"
     --- /w/a.txt

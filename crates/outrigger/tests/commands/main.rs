@@ -16,6 +16,7 @@ mod codes;
 mod daemon;
 mod decisions;
 mod discovery;
+mod identities;
 mod lives;
 mod page;
 mod playing;

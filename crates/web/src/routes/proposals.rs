@@ -11,7 +11,8 @@ use crate::{from_wire, to_wire, wire};
 
 pub(super) async fn list(State(server): ServerState) -> ApiResult<Vec<wire::Proposal>> {
     let proposals = server.api.front.proposals().await?;
-    let list = off_thread(move || proposals.iter().map(to_wire::proposal).collect());
+    let agents = server.api.front.agents().await?;
+    let list = off_thread(move || to_wire::proposals(&proposals, &agents));
     Ok(Json(list.await?))
 }
 
@@ -21,7 +22,8 @@ pub(super) async fn detail(
 ) -> ApiResult<wire::Detail> {
     let id = from_wire::proposal_id(&id)?;
     let proposal = server.api.front.proposal(id).await?;
-    let detail = off_thread(move || to_wire::detail(&proposal));
+    let agents = server.api.front.agents().await?;
+    let detail = off_thread(move || to_wire::detail(&proposal, &agents));
     Ok(Json(detail.await?))
 }
 
