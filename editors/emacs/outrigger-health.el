@@ -67,7 +67,17 @@
       ,@(when running
           `((,(not (outrigger-companion-paused-p companion))
              ,(outrigger-status-of companion)
-             "M-x outrigger-resume lets agents see what is open"))))))
+             "M-x outrigger-resume lets agents see what is open")
+            ,@(outrigger-health--agents companion))))))
+
+(defun outrigger-health--agents (companion)
+  "Return what was looked at about the agents of COMPANION."
+  (let ((agents (append (plist-get (outrigger-companion-status companion) :agents) nil)))
+    (if (null agents)
+        '((nil "no agent is connected" "start one in the folder: outrigger run -- qwen (or gemini)"))
+      (mapcar (lambda (agent)
+                (list (not (plist-get agent :note)) (plist-get agent :label) (plist-get agent :note)))
+              agents))))
 
 (provide 'outrigger-health)
 ;;; outrigger-health.el ends here

@@ -1,11 +1,14 @@
 //! `outrigger serve` and `outrigger config`: a companion without an editor.
 
+use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use front::{Change, Front, Interest, Item, Topic, words};
 use serde::Serialize;
+use workbench::Agent;
 
 use crate::args::{GlobalArgs, ServeArgs};
 use crate::config::Layer;
@@ -51,6 +54,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let is_terminal = std::io::stdout().is_terminal();
     let has_browser = browser::would_be_seen(&|name| std::env::var(name).ok(), is_terminal);
     let open = options.config.open.value && !args.json && has_browser;
+    let agents = options.config.agents.value.clone();
     let runtime = runtime::start()?;
     let exit = runtime.block_on(async {
         let stop = signals::wait();
@@ -58,7 +62,10 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
         let remover = service.discovery().remover();
         runtime::on_panic(move || remover.remove());
         if !resumed {
-            say_ready(&mut service, args.json, open);
+            say_ready(&mut service, &agents, args.json, open);
+        }
+        if !args.json {
+            tokio::spawn(tell_who_connects(service.front().clone()));
         }
         Ok::<_, Failure>(service.run(stop).await)
     })?;
@@ -79,8 +86,31 @@ pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResul
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says who connects, and which of them were started in a mode that never asks.
+async fn tell_who_connects(front: Front) {
+    let mut feed = front.read(Interest::of(&[Topic::Review]), None);
+    let mut known = HashSet::new();
+    while let Ok(item) = feed.next().await {
+        let agents = match &item {
+            Item::Snapshot(snapshot) => &snapshot.overview.agents,
+            Item::Change(change) => match &change.change {
+                Change::Agents(agents) => agents,
+                _ => continue,
+            },
+        };
+        for session in agents {
+            if !known.insert(session.id.clone()) {
+                continue;
+            }
+            let said = words::unasking(session).map_or_else(String::new, |it| format!("; {it}"));
+            note(format_args!("{} is connected{said}", words::label(session)));
+        }
+        known.retain(|id| agents.iter().any(|session| session.id == *id));
+    }
+}
+
 /// Says that the companion is ready, and how to use it.
-fn say_ready(service: &mut Service, json: bool, open: bool) {
+fn say_ready(service: &mut Service, agents: &[Agent], json: bool, open: bool) {
     let links = service.links().clone();
     let record = service.discovery().record();
     if json {
@@ -108,10 +138,11 @@ fn say_ready(service: &mut Service, json: bool, open: bool) {
     if let Ok(link) = links.fresh() {
         print(&format!("  review in the browser: {link}\n"));
     }
-    print_error(
-        "  run `qwen` or `gemini` in this folder (the first time, say `/ide enable` there);\n  \
+    print_error(&format!(
+        "  {};\n  \
          `outrigger url` gives a fresh link, `outrigger proposals` lists what they want to change.\n",
-    );
+        words::how_to_start(agents)
+    ));
     if open
         && let Ok(link) = links.fresh()
         && let Err(failure) = browser::open(&link)

@@ -17,6 +17,7 @@ mod daemon;
 mod editor;
 mod edits;
 mod emacs;
+mod first;
 mod neovim;
 mod page;
 mod restarts;

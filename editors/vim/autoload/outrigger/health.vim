@@ -38,7 +38,9 @@ export def Report(): list<string>
       ':Outrigger restart uses the current folder; or set g:outrigger_folders'),
     Line(running, $'companion is {state}{process}', ':Outrigger restart; the log is below'),
     Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
-    Line(!empty(agents), summary, 'start an agent in the workspace'),
+    Line(!empty(agents), summary, 'start one in the workspace: outrigger run -- qwen (or gemini)'),
+  ] + agents->copy()->filter((_, agent) => agent->has_key('note'))
+      ->mapnew((_, agent) => $'  !     {agent.label}: {agent.note}') + [
     Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
     '',
     'The newest lines of the log:',
