@@ -87,6 +87,7 @@ pub fn process_label(agent: Agent, process: Option<&AgentProcess>) -> String {
 /// The product with its version, as far as that is known. What the client says of itself is not the
 /// product's version.
 fn product(agent: Agent, process: Option<&AgentProcess>) -> String {
+    let agent = process.and_then(|process| process.product).unwrap_or(agent);
     match process.and_then(|process| process.version.as_deref()) {
         Some(version) => format!("{agent} {}", one_line(version)),
         None => agent.to_string(),
@@ -179,6 +180,7 @@ mod tests {
             line: vec![process_id(4711), process_id(4712)],
             terminal: Some("pts/3".into()),
             folder: Some("/w/below".into()),
+            product: None,
             version: Some(version.into()),
             unasking: None,
         };
@@ -235,6 +237,14 @@ mod tests {
             (
                 with(|it| it.version = Some("1\n2".into()), false),
                 "Qwen Code 1␊2 · pts/3 · process 4711",
+            ),
+            // A bridge does not say for whom it speaks; the process does.
+            (
+                AgentSession {
+                    agent: Agent::Unnamed,
+                    ..with(|it| it.product = Some(Agent::Qwen), false)
+                },
+                "Qwen Code 0.24.4 · pts/3 · process 4711",
             ),
             (super::tests::session(Agent::Qwen, "", true), "Qwen Code"),
         ] {

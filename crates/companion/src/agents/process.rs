@@ -34,6 +34,8 @@ pub struct AgentProcess {
     pub terminal: Option<String>,
     /// The folder that it was started in.
     pub folder: Option<PathBuf>,
+    /// The product, if its package is known. An agent that speaks through a bridge does not say it.
+    pub product: Option<Agent>,
     /// The version of the product.
     pub version: Option<String>,
     /// The mode in which it was started, if it does not ask before it writes in that mode.
@@ -105,6 +107,7 @@ fn describe(agent: Agent, pid: u32) -> Option<AgentProcess> {
         line,
         terminal: details.terminal,
         folder: details.folder,
+        product: package.as_ref().map(|it| it.profile.agent),
         version: package.map(|it| it.version),
         unasking: unasking.filter(|mode| !mode.asks).map(|mode| UnaskingMode {
             name: mode.name.into(),

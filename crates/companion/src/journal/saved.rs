@@ -43,6 +43,7 @@ pub(crate) struct SavedProcess {
     line: Vec<(u32, u64)>,
     terminal: Option<String>,
     folder: Option<PathBuf>,
+    product: Option<String>,
     version: Option<String>,
     /// The mode that does not ask, and the way out of it.
     unasking: Option<(String, String)>,
@@ -60,6 +61,7 @@ impl From<&AgentProcess> for SavedProcess {
                 .folder
                 .as_ref()
                 .map(|it| it.to_string_lossy().into_owned().into()),
+            product: process.product.map(|agent| agent.slug().to_owned()),
             version: process.version.clone(),
             unasking: unasking.map(|mode| (mode.name.clone(), mode.remedy.clone())),
         }
@@ -75,6 +77,7 @@ impl From<SavedProcess> for AgentProcess {
                 .collect(),
             terminal: saved.terminal,
             folder: saved.folder,
+            product: saved.product.as_deref().and_then(Agent::from_slug),
             version: saved.version,
             unasking: saved
                 .unasking

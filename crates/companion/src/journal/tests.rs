@@ -127,6 +127,7 @@ fn sessions_and_the_next_number_come_back() {
         }],
         terminal: Some("pts/3".into()),
         folder: Some("/w".into()),
+        product: Some(Agent::Qwen),
         version: Some("0.24.4".into()),
         unasking: Some(UnaskingMode {
             name: "auto".into(),

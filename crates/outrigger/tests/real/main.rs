@@ -18,6 +18,7 @@ mod editor;
 mod edits;
 mod emacs;
 mod first;
+mod identities;
 mod neovim;
 mod page;
 mod restarts;

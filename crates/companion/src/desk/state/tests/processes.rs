@@ -41,6 +41,7 @@ fn agent(line: &[&Running]) -> AgentProcess {
         line: line.iter().map(|process| process.id()).collect(),
         terminal: Some("pts/3".into()),
         folder: Some("/".into()),
+        product: None,
         version: None,
         unasking: None,
     }
