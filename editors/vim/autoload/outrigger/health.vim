@@ -39,12 +39,22 @@ export def Report(): list<string>
     Line(running, $'companion is {state}{process}', ':Outrigger restart; the log is below'),
     Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
     Line(!empty(agents), summary, 'start one in the workspace: outrigger run -- qwen (or gemini)'),
-  ] + agents->copy()->filter((_, agent) => agent->has_key('note'))
-      ->mapnew((_, agent) => $'  !     {agent.label}: {agent.note}') + [
+  ] + Notes(agents) + [
     Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
     '',
     'The newest lines of the log:',
   ] + log.Tail(20)
+enddef
+
+# What a person should know about single agents.
+def Notes(agents: list<any>): list<string>
+  final notes: list<string> = []
+  for agent in agents
+    if agent->has_key('note')
+      notes->add($'  !     {agent.label}: {agent.note}')
+    endif
+  endfor
+  return notes
 enddef
 
 def Line(good: bool, what: string, advice: string): string
