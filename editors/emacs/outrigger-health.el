@@ -74,7 +74,8 @@
   "Return what was looked at about the agents of COMPANION."
   (let ((agents (append (plist-get (outrigger-companion-status companion) :agents) nil)))
     (if (null agents)
-        '((nil "no agent is connected" "start one in the folder: outrigger run -- qwen (or gemini)"))
+        ;; Not a fault: the person may not want one now.
+        '((t "no agent is connected; start one in the folder: outrigger run -- qwen (or gemini)" nil))
       (mapcar (lambda (agent)
                 (list (not (plist-get agent :note)) (plist-get agent :label) (plist-get agent :note)))
               agents))))
