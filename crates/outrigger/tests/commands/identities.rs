@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ esac
 /// An agent that was installed from a package.
 struct PackagedAgent {
     child: Child,
+    /// Kept apart from the child, which would close it when it is waited for.
+    input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
@@ -59,7 +61,12 @@ impl PackagedAgent {
         // A group of its own, so that all of it can be ended.
         let mut child = command.process_group(0).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut this = PackagedAgent { child, output };
+        let input = child.stdin.take().unwrap();
+        let mut this = PackagedAgent {
+            child,
+            input,
+            output,
+        };
         this.say(
             &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18",
@@ -73,8 +80,7 @@ impl PackagedAgent {
     }
 
     fn say(&mut self, message: &Value) {
-        let stdin = self.child.stdin.as_mut().unwrap();
-        writeln!(stdin, "{message}").unwrap();
+        writeln!(self.input, "{message}").unwrap();
     }
 
     fn hear(&mut self, wanted: impl Fn(&Value) -> bool) {
