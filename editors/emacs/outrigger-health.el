@@ -70,7 +70,8 @@
              ,(outrigger-status-of companion)
              "M-x outrigger-resume lets agents see what is open")
             ,@(seq-map #'outrigger-health--fault
-                       (plist-get (outrigger-companion-status companion) :faults)))))))
+                       (plist-get (outrigger-companion-status companion) :faults))
+            ,@(outrigger-health--agents companion))))))
 
 (defun outrigger-health--fault (fault)
   "Return what is to be said about FAULT, which closes a folder to agents."
@@ -82,6 +83,16 @@
                   (if line (format "%s:%d:%d" source line (plist-get fault :column)) source)
                   (plist-get fault :message))
           "correct it; the companion reads it again at once")))
+
+(defun outrigger-health--agents (companion)
+  "Return what was looked at about the agents of COMPANION."
+  (let ((agents (append (plist-get (outrigger-companion-status companion) :agents) nil)))
+    (if (null agents)
+        ;; Not a fault: the person may not want one now.
+        '((t "no agent is connected; start one in the folder: outrigger run -- qwen (or gemini)" nil))
+      (mapcar (lambda (agent)
+                (list (not (plist-get agent :note)) (plist-get agent :label) (plist-get agent :note)))
+              agents))))
 
 (provide 'outrigger-health)
 ;;; outrigger-health.el ends here

@@ -2,13 +2,13 @@
 //!
 //! Four things are kept apart, because more agents will come with other transports and the
 //! same needs: the *transport* ([`server`], [`mcp`]), which alone makes bytes; the
-//! *dialect* of an agent (`agents`); the *session* (`mailbox`); and the *core* (the `workbench`
+//! *dialect* of an agent ([`agents`]); the *session* (`mailbox`); and the *core* (the `workbench`
 //! crate), which the [`desk`] owns. Nothing in here knows an editor.
 //!
 //! Start reading at [`mcp::router`], which shows what an agent can ask, and [`desk::State`],
 //! which shows what happens then.
 
-mod agents;
+pub mod agents;
 mod body;
 pub mod desk;
 pub mod gate;

@@ -229,6 +229,12 @@ impl Mailbox {
         self.bell.notify_waiters();
     }
 
+    /// Ends all streams. What was not delivered stays.
+    pub(crate) fn end_streams(&self) {
+        self.lock().streams.clear();
+        self.bell.notify_waiters();
+    }
+
     /// Discards everything that was not delivered, because the session is gone for good.
     pub(crate) fn discard_all(&self) -> Vec<Letter> {
         let mut inner = self.lock();

@@ -39,7 +39,7 @@ pub(crate) struct LspClient {
     ready: Value,
     /// What the editor's log should say first.
     notices: Vec<String>,
-    agents: Vec<AgentSession>,
+    pub(crate) agents: Vec<AgentSession>,
     counts: Counts,
     /// What closes folders to agents, as the person was told.
     faults: Vec<Fault>,

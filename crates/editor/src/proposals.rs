@@ -99,14 +99,15 @@ impl LspClient {
 
     /// Asks the editor to show a proposal, also if it shows an earlier revision of it.
     async fn present(&mut self, proposal: Proposal) -> Vec<Outgoing> {
+        let who = front::who(&proposal, &self.agents);
         if let Standing::TerminalOnly(why) = &proposal.standing {
-            return vec![tell(&format!("{} proposes an edit: {why}", proposal.agent))];
+            return vec![tell(&format!("{who} proposes an edit: {why}"))];
         }
         // The comparison of large texts takes long; it is kept with the texts for all later uses.
         let compared = proposal.clone();
         let dirty = self.documents.is_dirty(proposal.path.as_ref());
         let out = if self.abilities.plugin {
-            let described = off_thread(move || to_wire::proposal(&compared, dirty));
+            let described = off_thread(move || to_wire::proposal(&compared, who, dirty));
             let Ok(described) = described.await else {
                 return Vec::new();
             };
@@ -181,7 +182,8 @@ impl LspClient {
         };
         let message = format!(
             "{} wants to change {} ({what}).{warning}{place}",
-            proposal.agent, proposal.path
+            front::who(proposal, &self.agents),
+            proposal.path
         );
         let buttons = [wire::ACCEPT_BUTTON, wire::REJECT_BUTTON, wire::LATER_BUTTON];
         let buttons = buttons.map(|title| json!({ "title": title }));
@@ -263,6 +265,7 @@ impl LspClient {
 
     pub(crate) async fn list_proposals(&self) -> Response {
         let pending = self.front.proposals().await.map_err(to_wire::error)?;
+        let agents = self.front.agents().await.map_err(to_wire::error)?;
         let dirty: Vec<_> = pending
             .iter()
             .map(|proposal| self.documents.is_dirty(proposal.path.as_ref()))
@@ -270,7 +273,10 @@ impl LspClient {
         let described = off_thread(move || {
             let pending = pending.iter().zip(dirty);
             pending
-                .map(|(proposal, dirty)| to_wire::proposal(proposal, dirty))
+                .map(|(proposal, dirty)| {
+                    let who = front::who(proposal, &agents);
+                    to_wire::proposal(proposal, who, dirty)
+                })
                 .collect::<Vec<_>>()
         });
         let described = described.await.map_err(to_wire::error)?;

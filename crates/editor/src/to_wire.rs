@@ -9,7 +9,7 @@ use crate::{uri, wire};
 
 /// A proposal as plugins see it. It may have to compare the texts, which takes a while for large
 /// ones.
-pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
+pub(crate) fn proposal(proposal: &Proposal, who: String, dirty: bool) -> wire::Proposal {
     let draft = proposal.draft.as_deref();
     let review = proposal.texts.review();
     wire::Proposal {
@@ -17,6 +17,7 @@ pub(crate) fn proposal(proposal: &Proposal, dirty: bool) -> wire::Proposal {
         path: proposal.path.clone(),
         uri: uri::from_path(proposal.path.as_ref()),
         agent: proposal.agent.to_string(),
+        who,
         session: proposal.session.to_string(),
         original: proposal.texts.original.text().map(str::to_owned),
         proposed: proposal.current().to_owned(),
@@ -49,8 +50,11 @@ pub(crate) fn close(id: ProposalId, path: &str, outcome: Option<Outcome>) -> wir
 pub(crate) fn status(agents: &[AgentSession], counts: Counts, faults: &[Fault]) -> wire::Status {
     let connected = agents.iter().map(|session| wire::ConnectedAgent {
         name: session.agent.to_string(),
-        version: session.client.version.clone(),
+        label: words::label(session),
+        version: session.process.as_ref().and_then(|it| it.version.clone()),
         connected: session.streaming,
+        presence: session.presence.as_str(),
+        note: words::note(session),
     });
     wire::Status {
         agents: connected.collect(),

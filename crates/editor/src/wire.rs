@@ -278,6 +278,8 @@ pub(crate) struct Proposal {
     pub(crate) uri: String,
     /// The agent's name, for people.
     pub(crate) agent: String,
+    /// The same, told apart from others of its kind.
+    pub(crate) who: String,
     pub(crate) session: String,
     /// Absent for a file that does not exist yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -325,8 +327,16 @@ pub(crate) struct Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct ConnectedAgent {
     pub(crate) name: String,
-    pub(crate) version: String,
+    /// The name, told apart from others of its kind.
+    pub(crate) label: String,
+    /// The version of the product, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
     pub(crate) connected: bool,
+    pub(crate) presence: &'static str,
+    /// What a person should know about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
 
 /// That a proposal is over.

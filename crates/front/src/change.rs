@@ -8,6 +8,7 @@ use workbench::{
 
 use crate::service::Editors;
 use crate::snapshot::Shared;
+use crate::words;
 
 /// What a change is about, for readers that want only some of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct ProposalSummary {
     pub path: String,
     /// The agent.
     pub agent: Agent,
+    /// Who it is, for people.
+    pub who: String,
     /// The session that sent the request and receives the verdict.
     pub session: SessionId,
     /// When the request arrived, in Unix milliseconds.
@@ -85,13 +88,15 @@ pub struct ProposalSummary {
 }
 
 impl ProposalSummary {
-    /// Summarises a proposal. It may have to compare the texts, which takes a while for large ones.
-    pub fn of(proposal: &Proposal) -> ProposalSummary {
+    /// Summarises a proposal; `agents` has the agent that made it, unless it is of the chat. It may
+    /// have to compare the texts, which takes a while for large ones.
+    pub fn of(proposal: &Proposal, agents: &[AgentSession]) -> ProposalSummary {
         let review = proposal.texts.review();
         ProposalSummary {
             id: proposal.id,
             path: proposal.path.clone(),
             agent: proposal.agent,
+            who: who(proposal, agents),
             session: proposal.session.clone(),
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,
@@ -108,6 +113,12 @@ impl ProposalSummary {
             },
         }
     }
+}
+
+/// Who makes a proposal, for people; `agents` has the agent, unless it is of the chat.
+pub fn who(proposal: &Proposal, agents: &[AgentSession]) -> String {
+    let session = agents.iter().find(|it| it.id == proposal.session);
+    words::who(proposal.agent, session)
 }
 
 /// The counts of a status line.
@@ -144,7 +155,9 @@ impl Change {
         const OVERHEAD: usize = 256;
         OVERHEAD
             + match self {
-                Change::Opened(summary) | Change::Revised(summary) => summary.path.len(),
+                Change::Opened(summary) | Change::Revised(summary) => {
+                    summary.path.len() + summary.who.len()
+                }
                 Change::Agents(agents) => agents.len() * OVERHEAD,
                 Change::Faults(faults) => {
                     let text = |fault: &Fault| fault.source.len() + fault.message.len();

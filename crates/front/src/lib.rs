@@ -28,7 +28,7 @@ mod service;
 mod snapshot;
 pub mod words;
 
-pub use change::{Change, Counts, ProposalSummary, Topic};
+pub use change::{Change, Counts, ProposalSummary, Topic, who};
 pub use error::FrontError;
 pub use feed::{Interest, NumberedChange};
 pub use front::{Front, PublishChange};

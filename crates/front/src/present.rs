@@ -20,8 +20,11 @@ impl Front {
     /// that text cannot be read; the proposal then stays as it is.
     pub(crate) async fn refresh(&self, id: ProposalId) -> Result<(), FrontError> {
         for _ in 0..TRIES {
-            let found = self.0.desk.ask(move |state| state.proposal(id).cloned());
-            let proposal = found.await?.ok_or(Refusal::Unknown(id))?;
+            let found = self.0.desk.ask(move |state| {
+                let found = state.proposal(id).cloned();
+                found.ok_or_else(|| state.missing(id))
+            });
+            let proposal = found.await??;
             if proposal.standing != Standing::Open {
                 return Ok(());
             }

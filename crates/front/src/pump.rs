@@ -185,13 +185,16 @@ impl Pump {
 
 /// Summarises a proposal that was opened; `None` if it is closed already.
 async fn summarise(desk: &Desk, id: ProposalId) -> Result<Option<ProposalSummary>, Gone> {
-    let found = desk.ask(move |state| (state.proposal(id).cloned(), state.receipt()));
-    let (Some(proposal), receipt) = found.await? else {
+    let found = desk.ask(move |state| {
+        let proposal = state.proposal(id).cloned();
+        (proposal, state.sessions(), state.receipt())
+    });
+    let (Some(proposal), agents, receipt) = found.await? else {
         return Ok(None);
     };
     // What the person has seen must survive a crash.
     receipt.written().await;
-    let summary = off_thread(move || ProposalSummary::of(&proposal)).await;
+    let summary = off_thread(move || ProposalSummary::of(&proposal, &agents)).await;
     summary.map(Some).map_err(|_| Gone)
 }
 

@@ -1,6 +1,6 @@
 //! Commands about proposals: list, draft, decide.
 
-use companion::desk::{Dispatched, Draft, DraftSource, State};
+use companion::desk::{AgentSession, Dispatched, Draft, DraftSource, State};
 use workbench::{Decision, Hunk, Place, Proposal, ProposalId, Refusal, Review};
 
 use crate::error::FrontError;
@@ -29,14 +29,19 @@ impl Front {
     }
 
     async fn proposal_as_it_is(&self, id: ProposalId) -> Result<Proposal, FrontError> {
-        let found = self
-            .0
-            .desk
-            .ask(move |state| (state.proposal(id).cloned(), state.receipt()));
+        let found = self.0.desk.ask(move |state| {
+            let found = state.proposal(id).cloned();
+            (found.ok_or_else(|| state.missing(id)), state.receipt())
+        });
         let (found, receipt) = found.await?;
-        let proposal = found.ok_or(Refusal::Unknown(id))?;
+        let proposal = found?;
         receipt.written().await;
         Ok(proposal)
+    }
+
+    /// The agents that are here, oldest first.
+    pub async fn agents(&self) -> Result<Vec<AgentSession>, FrontError> {
+        Ok(self.0.desk.ask(|state| state.sessions()).await?)
     }
 
     /// Sets the person's edited text. Other front ends show it, and an agent that withdraws the

@@ -18,12 +18,12 @@ pub(crate) use review::{
 
 const EXAMPLES: &str = "\
 Examples:
-  outrigger                      run a companion, then start `qwen` or `gemini`
+  outrigger run -- qwen          start an agent whose edits wait for you (or gemini)
+  outrigger                      run a companion for all agents in this folder
   outrigger focus src/main.rs:12
   outrigger proposals            what agents want to change
   outrigger show 3               one proposal as a diff, with numbered hunks
   outrigger accept 3 --hunks 1-3,5
-  outrigger run -- gemini        start an agent that is sure to find the companion
 
 Exit codes: 0 done · 1 failed · 2 wrong usage · 3 no companion serves this folder · 4 refused
             5 the companion does not answer · 6 wrong configuration
@@ -96,9 +96,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  eval \"$(outrigger env)\"\n  outrigger env --shell fish | source"
     )]
     Env(EnvArgs),
-    /// Run an agent of any version so that it is sure to find the companion.
+    /// Run an agent that is connected from the start and asks before it edits.
     ///
-    /// Uses the companion of this folder, or runs one for as long as the command lasts.
+    /// Uses the companion of this folder, or runs one for as long as the command lasts and opens its
+    /// page. What you have set in the agent, or say on its command line, goes before this; no
+    /// settings file of yours is changed. Works with old versions of the agents too.
     #[command(
         after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]
@@ -245,6 +247,9 @@ pub(crate) struct RunArgs {
     /// Pretend that the terminal is the one of VS Code, which agents of 2025 require.
     #[arg(long)]
     pub(crate) like_vscode: bool,
+    /// Do not open the page in a browser; print its link.
+    #[arg(long)]
+    pub(crate) no_open: bool,
     /// The agent and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,

@@ -204,6 +204,8 @@ impl EventParser {
 struct McpClient {
     port: u16,
     authorization: HeaderValue,
+    /// The process that has started the bridge, which is the agent.
+    agent_process: Option<u32>,
 }
 
 impl McpClient {
@@ -224,9 +226,14 @@ impl McpClient {
                 format!("the companion does not accept {agent}"),
             )
         };
+        #[cfg(unix)]
+        let agent_process = Some(std::os::unix::process::parent_id());
+        #[cfg(not(unix))]
+        let agent_process = None;
         Ok(McpClient {
             port: record.port,
             authorization: authorization.ok_or_else(refused)?,
+            agent_process,
         })
     }
 
@@ -258,6 +265,9 @@ impl McpClient {
             .header(ACCEPT, accept);
         if let Some(session) = session {
             request = request.header(SESSION_HEADER, session);
+        }
+        if let Some(agent) = self.agent_process {
+            request = request.header(companion::mcp::SPEAKS_FOR, agent);
         }
         let request = request
             .body(Full::new(body))

@@ -73,8 +73,12 @@ impl News {
     async fn of(item: Item) -> Result<News, FrontError> {
         let change = match item {
             Item::Snapshot(snapshot) => {
-                let proposals = snapshot.overview.proposals.clone();
-                let summaries = move || proposals.iter().map(ProposalSummary::of).collect();
+                let overview = &snapshot.overview;
+                let (proposals, agents) = (overview.proposals.clone(), overview.agents.clone());
+                let summaries = move || {
+                    let summaries = proposals.iter().map(|it| ProposalSummary::of(it, &agents));
+                    summaries.collect()
+                };
                 return Ok(News::State {
                     proposals: front::off_thread(summaries).await?,
                     agents: snapshot.overview.agents.clone(),
@@ -221,7 +225,7 @@ impl Narrator {
 
 #[cfg(test)]
 mod tests {
-    use companion::desk::AgentClient;
+    use companion::desk::{AgentClient, Presence};
     use workbench::Agent;
 
     use super::*;
@@ -234,8 +238,15 @@ mod tests {
                 name: "client".into(),
                 version: id.into(),
             },
+            process: None,
+            elsewhere: false,
             opened_at: 0,
             streaming,
+            presence: if streaming {
+                Presence::Connected
+            } else {
+                Presence::Away
+            },
             undelivered: 0,
         }
     }
@@ -245,6 +256,7 @@ mod tests {
             id: ProposalId::new(id),
             path: path.into(),
             agent: Agent::Qwen,
+            who: "Qwen Code".into(),
             session: SessionId::new("s"),
             opened_at: 0,
             new_file: false,
@@ -280,7 +292,7 @@ mod tests {
         assert_eq!(told(News::Agents(vec![agent("1.0", false)])), "");
         assert_eq!(
             told(News::Agents(vec![agent("1.0", true)])),
-            "Qwen Code 1.0 is connected"
+            "Qwen Code is connected"
         );
         assert_eq!(told(News::Agents(vec![agent("1.0", true)])), "");
         let proposed = "proposal 1: src/a.py +3 −2 by Qwen Code";
@@ -289,7 +301,7 @@ mod tests {
         let closed = || News::Closed(ProposalId::new(1), Outcome::Accepted);
         assert_eq!(told(closed()), "proposal 1: src/a.py accepted");
         assert_eq!(told(closed()), "");
-        assert_eq!(told(News::Agents(vec![])), "Qwen Code 1.0 is gone");
+        assert_eq!(told(News::Agents(vec![])), "Qwen Code is gone");
     }
 
     #[test]
@@ -299,16 +311,13 @@ mod tests {
         let first = narrator.take(state(&[proposal(1, "/w/a")], &here), now);
         assert_eq!(
             first,
-            [
-                "Qwen Code 1.0 is connected",
-                "proposal 1: a +3 −2 by Qwen Code"
-            ]
+            ["Qwen Code is connected", "proposal 1: a +3 −2 by Qwen Code"]
         );
         let later = narrator.take(state(&[proposal(2, "/other/b")], &[]), now);
         assert_eq!(
             later,
             [
-                "Qwen Code 1.0 is gone",
+                "Qwen Code is gone",
                 "proposal 1: a rejected",
                 "proposal 2: /other/b +3 −2 by Qwen Code"
             ]
@@ -341,11 +350,11 @@ mod tests {
         assert_eq!((back.len(), narrator.deadline()), (0, None));
 
         narrator.take(News::Agents(vec![agent("1.0", false)]), at(4));
-        assert_eq!(narrator.overdue(at(4) + AWAY), ["Qwen Code 1.0 is gone"]);
+        assert_eq!(narrator.overdue(at(4) + AWAY), ["Qwen Code is gone"]);
         assert_eq!(narrator.deadline(), None);
         let still = narrator.take(News::Agents(vec![agent("1.0", false)]), at(20));
         assert_eq!((still.len(), narrator.deadline()), (0, None));
         let back = narrator.take(News::Agents(vec![agent("1.0", true)]), at(30));
-        assert_eq!(back, ["Qwen Code 1.0 is connected"]);
+        assert_eq!(back, ["Qwen Code is connected"]);
     }
 }

@@ -7,9 +7,17 @@
 //!
 //! Agents know a shell by its name alone, and a real one would not forward signals to its child.
 //! So the shell is this program too, under the name `sh`.
+//!
+//! An agent that was never used before is not in IDE mode, asks about it in a way that leads nowhere,
+//! and may write without asking. [`preparation`] changes that, as far as the person has not set
+//! something else.
+
+mod preparation;
+mod welcome;
 
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus, Stdio};
 
 use companion::registry::Record;
@@ -25,14 +33,18 @@ use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::output::note;
 use crate::service::{Service, ServiceOptions, Start};
 use crate::{folders, runtime, signals};
+use preparation::Preparation;
+use welcome::{Review, welcome};
 
 pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
     let folder = folders::current(global)?;
     let running = folders::registry(global)?.serving(&folder);
     let own = std::process::id();
+    let preparation = preparation::prepare(&folders::state(global)?, &args.command, &folder);
+    let name = agent_name(args);
     runtime::start()?.block_on(async {
         if let Some(record) = running {
-            return launch_as_guest(global, args, &record).await;
+            return launch_as_guest(&folder, args, &record, &preparation).await;
         }
         // No companion serves this folder, so we run one for as long as the agent runs.
         let options = ServiceOptions {
@@ -40,11 +52,14 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
             ..ServiceOptions::load(global, &[], Layer::default())?
         };
         runtime::log_to_stderr(LevelFilter::ERROR);
+        let open = options.config.open.value && !args.no_open;
         // From here on signals are forwarded to the agent, and must not end us before it.
-        let _signals = signals::wait();
+        let signals = signals::wait();
         let mut service = match Service::start(options)? {
             Start::Started(service) => service,
-            Start::Served(record) => return launch_as_guest(global, args, &record).await,
+            Start::Served(record) => {
+                return launch_as_guest(&folder, args, &record, &preparation).await;
+            }
         };
         for fault in service.faults() {
             note(words::fault(fault));
@@ -54,36 +69,67 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         runtime::on_panic(move || remover.remove());
         discovery.add_candidate(own);
         let variables = discovery.environment();
+        let links = service.links().clone();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = tokio::spawn(service.run(async { drop(stopped.await) }));
-        let result = launch(global, args, &variables).await;
+        let links = &links;
+        let result = tokio::select! {
+            () = welcome(name, &preparation, Review::Page { links, open }) => {
+                launch(&folder, args, &variables, &preparation).await
+            }
+            // Before the agent has started, they are for us.
+            () = signals => Ok(ExitCode::from(INTERRUPTED)),
+        };
         drop(stop);
         let _ = running.await;
         result
     })
 }
 
+/// The exit code of a program that Ctrl+C has ended.
+const INTERRUPTED: u8 = 130;
+
+/// The agent as the person has typed it.
+fn agent_name(args: &RunArgs) -> &str {
+    args.command.first().map_or("", String::as_str)
+}
+
 /// Starts the agent for a companion that runs elsewhere, and waits for the agent.
-async fn launch_as_guest(global: &GlobalArgs, args: &RunArgs, record: &Record) -> CommandResult {
+async fn launch_as_guest(
+    folder: &Path,
+    args: &RunArgs,
+    record: &Record,
+    preparation: &Preparation,
+) -> CommandResult {
     let client = client(record);
     let process = wire::HostProcess {
         pid: std::process::id(),
     };
     let () = client.post("/api/guests", &process).await?;
     let variables = client.get("/api/environment").await?;
-    launch(global, args, &variables).await
+    let companion = &record.editor;
+    // Nothing runs here yet that a signal would have to spare.
+    welcome(
+        agent_name(args),
+        preparation,
+        Review::Elsewhere { companion },
+    )
+    .await;
+    launch(folder, args, &variables, preparation).await
 }
 
 /// Starts the agent and waits for it.
 async fn launch(
-    global: &GlobalArgs,
+    folder: &Path,
     args: &RunArgs,
     variables: &wire::Environment,
+    preparation: &Preparation,
 ) -> CommandResult {
     let mut command = inner_command("outrigger", BETWEEN, &args.command)?;
-    command
-        .envs(variables)
-        .current_dir(folders::current(global)?);
+    command.envs(variables).current_dir(folder);
+    if let Some((name, path)) = &preparation.variable {
+        command.env(name, path);
+    }
     if args.like_vscode {
         command.env("TERM_PROGRAM", "vscode");
     }

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use companion::registry::Record;
+use front::words;
 use serde::Serialize;
 use web::wire;
+use workbench::Agent;
 
 use crate::args::{GlobalArgs, ServeArgs};
 use crate::commands::client;
@@ -65,6 +67,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let has_browser = browser::would_be_seen(&|name| std::env::var(name).ok(), is_terminal);
     let open = options.config.open.value && !args.json && has_browser;
     let narrate = !options.config.quiet.value && !args.json;
+    let agents = options.config.privacy.agents.value.clone();
     let runtime = runtime::start()?;
     let exit = runtime.block_on(async {
         let stop = signals::wait();
@@ -78,7 +81,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
         let remover = service.discovery().remover();
         runtime::on_panic(move || remover.remove());
         if !resumed {
-            say_ready(&mut service, args.json, open);
+            say_ready(&mut service, &agents, args.json, open);
         }
         if narrate {
             let roots = service.discovery().record().roots.clone();
@@ -110,7 +113,7 @@ pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResul
 }
 
 /// Says that the companion is ready, and how to use it.
-fn say_ready(service: &mut Service, json: bool, open: bool) {
+fn say_ready(service: &mut Service, agents: &[Agent], json: bool, open: bool) {
     let links = service.links().clone();
     let record = service.discovery().record();
     if json {
@@ -131,10 +134,11 @@ fn say_ready(service: &mut Service, json: bool, open: bool) {
     if let Ok(link) = links.fresh() {
         print(&format!("  review in the browser: {link}\n"));
     }
-    print_error(
-        "  run `qwen` or `gemini` in this folder (the first time, say `/ide enable` there);\n  \
+    print_error(&format!(
+        "  {};\n  \
          `outrigger url` gives a fresh link, `outrigger proposals` lists what they want to change.\n",
-    );
+        words::how_to_start(agents)
+    ));
     if open
         && let Ok(link) = links.fresh()
         && let Err(failure) = browser::open(&link)

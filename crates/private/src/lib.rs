@@ -36,5 +36,5 @@ mod stamp;
 pub use error::Error;
 pub use file::{read, remove, sweep, write};
 pub use folder::ensure_folder;
-pub use peer::{Peer, peer};
+pub use peer::{Peer, peer, peer_process};
 pub use stamp::{Stamp, stamp, stamp_of_target};

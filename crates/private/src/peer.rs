@@ -1,8 +1,8 @@
-//! Which user is at the other end of a loopback connection.
+//! Which user, and which process of this user, is at the other end of a loopback connection.
 //!
 //! Every user of a machine can connect to 127.0.0.1, and the secret in a link can be read from the
-//! argument list of the program that opens it. Linux tells whose a socket is; elsewhere nobody
-//! knows.
+//! argument list of the program that opens it. Linux tells whose a socket is, and which process
+//! holds it; elsewhere nobody knows.
 
 use std::net::SocketAddr;
 
@@ -21,8 +21,8 @@ pub enum Peer {
 /// Who is at the other end of a connection whose ends are `ours` and `theirs`. It reads a file of
 /// the system, which takes longer the more connections the machine has.
 pub fn peer(ours: SocketAddr, theirs: SocketAddr) -> Peer {
-    platform::owner(ours, theirs).map_or(Peer::Unknown, |owner| {
-        if owner == 0 || owner == platform::this_user() {
+    platform::socket(ours, theirs).map_or(Peer::Unknown, |socket| {
+        if socket.owner == 0 || socket.owner == platform::this_user() {
             Peer::ThisUser
         } else {
             Peer::AnotherUser
@@ -30,34 +30,94 @@ pub fn peer(ours: SocketAddr, theirs: SocketAddr) -> Peer {
     })
 }
 
+/// The process of this user at the other end of a connection whose ends are `ours` and `theirs`.
+/// `None` if it belongs to somebody else, or if the system does not tell. It looks through the open
+/// files of this user's processes, so call it where that may take some milliseconds.
+pub fn peer_process(ours: SocketAddr, theirs: SocketAddr) -> Option<u32> {
+    let socket = platform::socket(ours, theirs)?;
+    (socket.owner == platform::this_user()).then(|| platform::holder(socket.inode))?
+}
+
+/// A row of the system's table of sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Socket {
+    /// The user that it belongs to.
+    owner: u32,
+    /// The number by which a process refers to it; 0 if no process holds it any more.
+    inode: u64,
+}
+
 #[cfg(target_os = "linux")]
 mod platform {
-    use std::fs::File;
+    use std::fs::{self, File};
     use std::io::{BufRead, BufReader};
     use std::net::{IpAddr, SocketAddr};
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use super::Socket;
+
+    /// How many open files are looked at before the search is given up.
+    const MOST_FILES: usize = 100_000;
 
     pub(super) fn this_user() -> u32 {
         rustix::process::geteuid().as_raw()
     }
 
-    /// The owner of the socket at the other end.
-    pub(super) fn owner(ours: SocketAddr, theirs: SocketAddr) -> Option<u32> {
+    /// The socket at the other end.
+    pub(super) fn socket(ours: SocketAddr, theirs: SocketAddr) -> Option<Socket> {
         let table = if theirs.is_ipv4() { "tcp" } else { "tcp6" };
         let rows = BufReader::new(File::open(format!("/proc/net/{table}")).ok()?);
         let (ours, theirs) = (written(ours), written(theirs));
         rows.lines()
             .map_while(Result::ok)
-            .find_map(|row| owner_in(&row, &theirs, &ours))
+            .find_map(|row| socket_in(&row, &theirs, &ours))
     }
 
-    /// The owner that a row of the table names, if it is the row of the socket at `local` that is
-    /// connected to `remote`.
-    pub(super) fn owner_in(row: &str, local: &str, remote: &str) -> Option<u32> {
+    /// The socket of a row of the table, if it is the one at `local` that is connected to `remote`.
+    pub(super) fn socket_in(row: &str, local: &str, remote: &str) -> Option<Socket> {
         let mut fields = row.split_ascii_whitespace().skip(1);
         let is_it = fields.next()? == local && fields.next()? == remote;
-        // Between them: state, queues, timer, retransmissions.
-        let owner = fields.nth(4)?;
-        is_it.then(|| owner.parse().ok())?
+        // Between them: state, queues, timer, retransmissions; then a time.
+        let (owner, inode) = (fields.nth(4)?, fields.nth(1)?);
+        is_it.then(|| {
+            Some(Socket {
+                owner: owner.parse().ok()?,
+                inode: inode.parse().ok()?,
+            })
+        })?
+    }
+
+    /// The process of this user that has the socket open. The youngest ones are asked first: an
+    /// agent is younger than the terminal and the shell around it.
+    pub(super) fn holder(inode: u64) -> Option<u32> {
+        if inode == 0 {
+            return None;
+        }
+        let own = this_user();
+        let is_ours = |pid: &u32| {
+            fs::metadata(format!("/proc/{pid}")).is_ok_and(|folder| folder.uid() == own)
+        };
+        let names = fs::read_dir("/proc").ok()?.flatten();
+        let mut processes: Vec<u32> = names
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(is_ours)
+            .collect();
+        processes.sort_unstable_by(|a, b| b.cmp(a));
+        let link = format!("socket:[{inode}]");
+        let mut budget = MOST_FILES;
+        processes
+            .into_iter()
+            .find(|pid| holds(*pid, &link, &mut budget))
+    }
+
+    /// Whether a process has an open file that is this link.
+    fn holds(pid: u32, link: &str, budget: &mut usize) -> bool {
+        let files = fs::read_dir(format!("/proc/{pid}/fd"));
+        files.into_iter().flatten().flatten().any(|file| {
+            *budget = budget.saturating_sub(1);
+            *budget > 0 && fs::read_link(file.path()).is_ok_and(|to| to == Path::new(link))
+        })
     }
 
     /// An address as the table has it: each group of four bytes as one number of this machine.
@@ -78,11 +138,17 @@ mod platform {
 mod platform {
     use std::net::SocketAddr;
 
+    use super::Socket;
+
     pub(super) fn this_user() -> u32 {
         0
     }
 
-    pub(super) fn owner(_ours: SocketAddr, _theirs: SocketAddr) -> Option<u32> {
+    pub(super) fn socket(_ours: SocketAddr, _theirs: SocketAddr) -> Option<Socket> {
+        None
+    }
+
+    pub(super) fn holder(_inode: u64) -> Option<u32> {
         None
     }
 }
@@ -103,9 +169,33 @@ mod tests {
             };
             let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (ours, from) = listener.accept().unwrap();
-            assert_eq!(peer(ours.local_addr().unwrap(), from), Peer::ThisUser);
+            let ours = ours.local_addr().unwrap();
+            assert_eq!(peer(ours, from), Peer::ThisUser);
+            assert_eq!(peer_process(ours, from), Some(std::process::id()));
             drop(theirs);
         }
+    }
+
+    #[test]
+    fn the_process_of_a_connection_is_found() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{}; echo; cat <&3", at.port());
+        let mut other = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let (connection, from) = listener.accept().unwrap();
+        // The shell has it open for as long as its child reads from it, and so has the child.
+        let found = peer_process(at, from).unwrap();
+        let children = format!("/proc/{0}/task/{0}/children", other.id());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let family = [other.id().to_string(), children.trim().to_owned()];
+        assert!(family.contains(&found.to_string()), "{found} of {family:?}");
+        drop(connection);
+        other.wait().unwrap();
+        assert_eq!(peer_process(at, from), None, "nobody holds it any more");
     }
 
     #[test]
@@ -125,8 +215,12 @@ mod tests {
                 "   7: {local} {remote} 01 00000000:00000000 00:00000000 00000000  1000        0 50812 1 0"
             )
         };
+        let socket = Socket {
+            owner: 1000,
+            inode: 50812,
+        };
         for (row, expected) in [
-            (row(&theirs, &ours), Some(1000)),
+            (row(&theirs, &ours), Some(socket)),
             // The other end of the same connection, which is ours.
             (row(&ours, &theirs), None),
             (row(&theirs, "0100007F:0001"), None),
@@ -136,7 +230,7 @@ mod tests {
             ),
             (String::new(), None),
         ] {
-            assert_eq!(platform::owner_in(&row, &theirs, &ours), expected, "{row}");
+            assert_eq!(platform::socket_in(&row, &theirs, &ours), expected, "{row}");
         }
     }
 }

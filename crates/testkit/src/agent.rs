@@ -1,7 +1,7 @@
 //! The published agents as the kit knows them: how each is installed, configured and started.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -63,41 +63,67 @@ impl Agent {
         }
     }
 
+    /// Writes the settings of a person who has chosen a model and nothing else.
+    pub(crate) fn write_model_settings(self, home: &Path) {
+        self.write(home, &self.model_settings());
+    }
+
     /// Writes the settings of a person who has used the agent before: IDE mode on, every first-run
     /// question answered, and asking before each edit.
     pub(crate) fn write_settings(self, home: &Path) {
-        let (folder, auth) = match self {
-            Self::Qwen => (".qwen", "openai"),
-            Self::Gemini => (".gemini", "gemini-api-key"),
+        let mut settings = self.model_settings();
+        settings["ide"] = json!({"enabled": true, "hasSeenNudge": true});
+        settings["security"]["folderTrust"] = json!({"enabled": false});
+        match self {
+            // Left alone it decides by itself which edits need a person, and then none does.
+            Self::Qwen => settings["tools"] = json!({"approvalMode": "default"}),
+            Self::Gemini => {
+                let state = json!({"terminalSetupPromptShown": true});
+                write_json(&self.folder(home).join("state.json"), &state);
+            }
+        }
+        self.write(home, &settings);
+    }
+
+    /// The model, and what keeps the agent from reaching anything but the model.
+    fn model_settings(self) -> Value {
+        let auth = match self {
+            Self::Qwen => "openai",
+            Self::Gemini => "gemini-api-key",
         };
         let mut settings = json!({
-            "ide": {"enabled": true, "hasSeenNudge": true},
-            "security": {"auth": {"selectedType": auth}, "folderTrust": {"enabled": false}},
+            "security": {"auth": {"selectedType": auth}},
             "general": {"enableAutoUpdate": false},
             "privacy": {"usageStatisticsEnabled": false},
             "telemetry": {"enabled": false},
         });
-        let folder = home.join(folder);
-        fs::create_dir_all(&folder).unwrap();
-        match self {
-            Self::Qwen => {
-                // Left alone it decides by itself which edits need a person, and then none does.
-                settings["tools"] = json!({"approvalMode": "default"});
-                // These send requests of their own to the model. A suggestion, when it comes, stands
-                // in the empty input box in place of the words that say that the person can type.
-                settings["ui"] = json!({"enableFollowupSuggestions": false});
-                settings["memory"] = json!({
-                    "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
-                });
-            }
-            Self::Gemini => {
-                write_json(
-                    &folder.join("state.json"),
-                    &json!({"terminalSetupPromptShown": true}),
-                );
-            }
+        if self == Self::Qwen {
+            // These send requests of their own to the model. A suggestion, when it comes, stands
+            // in the empty input box in place of the words that say that the person can type.
+            settings["ui"] = json!({"enableFollowupSuggestions": false});
+            settings["memory"] = json!({
+                "enableManagedAutoMemory": false, "enableManagedAutoDream": false, "enableAutoSkill": false,
+            });
         }
-        write_json(&folder.join("settings.json"), &settings);
+        settings
+    }
+
+    /// The file that the person's settings are in.
+    pub fn settings_file(self, home: &Path) -> PathBuf {
+        self.folder(home).join("settings.json")
+    }
+
+    fn folder(self, home: &Path) -> PathBuf {
+        let folder = home.join(match self {
+            Self::Qwen => ".qwen",
+            Self::Gemini => ".gemini",
+        });
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn write(self, home: &Path, settings: &Value) {
+        write_json(&self.settings_file(home), settings);
     }
 }
 

@@ -38,6 +38,15 @@ impl Deref for Household {
 impl Household {
     /// A machine where the person has used both agents before, but runs no companion.
     pub fn new(program: impl AsRef<Path>, clients: &Clients) -> Self {
+        let this = Self::unused(program, clients);
+        for agent in Agent::ALL {
+            agent.write_settings(&this.home());
+        }
+        this
+    }
+
+    /// A machine where the person has chosen a model for both agents, and has done nothing else yet.
+    pub fn unused(program: impl AsRef<Path>, clients: &Clients) -> Self {
         let mut machine = Machine::new(program);
         let commands = clients.commands();
         machine.set("PATH", format!("{}:/usr/bin:/bin", commands.display()));
@@ -49,7 +58,7 @@ impl Household {
             machine.set("REMOTE_CONTAINERS", "1");
         }
         for agent in Agent::ALL {
-            agent.write_settings(&machine.home());
+            agent.write_model_settings(&machine.home());
         }
         Self {
             companion: None,

@@ -70,9 +70,8 @@ impl ApiError {
             }
             ApiError::NoRandomness(_) => UNAVAILABLE,
             ApiError::Front(error) => match error {
-                FrontError::Refused(Refusal::Unknown(_)) | FrontError::NoSuchFile { .. } => {
-                    NOT_FOUND
-                }
+                FrontError::Refused(Refusal::Unknown(_) | Refusal::AgentGone(_))
+                | FrontError::NoSuchFile { .. } => NOT_FOUND,
                 FrontError::Refused(Refusal::Stale) => (StatusCode::CONFLICT, "stale"),
                 FrontError::Refused(Refusal::UnknownHunk(_))
                 | FrontError::RelativePath(_)

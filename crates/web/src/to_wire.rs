@@ -19,7 +19,7 @@ pub(crate) fn live(api: &Api, snapshot: &Snapshot) -> wire::Live {
         instance: api.instance.clone(),
         number: snapshot.number,
         status: status(api, overview),
-        proposals: overview.proposals.iter().map(proposal).collect(),
+        proposals: proposals(&overview.proposals, &overview.agents),
         context: context(&overview.shared),
         log: snapshot.log.iter().map(log_entry).collect(),
         hints: wire::Hints {
@@ -72,7 +72,7 @@ fn commands(api: &Api, overview: &Overview) -> Vec<wire::Hint> {
     let agents = api.agents.borrow();
     let hints = agents.iter().map(|agent| wire::Hint {
         agent: agent.slug().to_owned(),
-        command: format!("cd {folder} && outrigger run -- {}", agent.slug()),
+        command: format!("cd {folder} && {}", words::start_command(*agent)),
     });
     hints.collect()
 }
@@ -94,9 +94,10 @@ fn unicode(path: &Path) -> PathBuf {
     path.to_string_lossy().into_owned().into()
 }
 
-/// A proposal in a list. It may have to compare the texts, which takes a while for large ones.
-pub(crate) fn proposal(proposal: &Proposal) -> wire::Proposal {
-    summary(&ProposalSummary::of(proposal))
+/// A list of proposals. It may have to compare the texts, which takes a while for large ones.
+pub(crate) fn proposals(proposals: &[Proposal], agents: &[AgentSession]) -> Vec<wire::Proposal> {
+    let summaries = proposals.iter().map(|it| ProposalSummary::of(it, agents));
+    summaries.map(|it| summary(&it)).collect()
 }
 
 /// A proposal in a list, already summarised.
@@ -105,6 +106,7 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
         id: summary.id.get(),
         path: summary.path.clone(),
         agent: summary.agent.slug().into(),
+        who: summary.who.clone(),
         session: summary.session.to_string(),
         opened_at: summary.opened_at,
         new_file: summary.new_file,
@@ -121,11 +123,11 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
 
 /// A proposal with everything in it. It may have to compare the texts, which takes a while for
 /// large ones.
-pub(crate) fn detail(of: &Proposal) -> wire::Detail {
+pub(crate) fn detail(of: &Proposal, agents: &[AgentSession]) -> wire::Detail {
     let texts = &of.texts;
     let draft = of.draft.as_deref();
     wire::Detail {
-        proposal: proposal(of),
+        proposal: summary(&ProposalSummary::of(of, agents)),
         diff: texts.unified(&of.path),
         original: texts.original.text().map(str::to_owned),
         proposed: texts.proposed.clone(),
@@ -157,11 +159,15 @@ pub(crate) fn sessions(sessions: &[AgentSession]) -> Vec<wire::Session> {
     let sessions = sessions.iter().map(|session| wire::Session {
         id: session.id.to_string(),
         agent: session.agent.slug().into(),
+        label: words::label(session),
+        version: session.process.as_ref().and_then(|it| it.version.clone()),
         client: wire::Client {
             name: session.client.name.clone(),
             version: session.client.version.clone(),
         },
         since: session.opened_at,
+        presence: session.presence.as_str().into(),
+        note: words::note(session),
         streaming: session.streaming,
         undelivered: session.undelivered,
     });
@@ -208,6 +214,7 @@ pub(crate) fn log_entry(entry: &LogEntry) -> wire::LogEntry {
     };
     let session = |kind: &str, peer: &SessionRef| wire::LogEntry {
         agent: Some(peer.agent.slug().to_owned()),
+        who: Some(words::process_label(peer.agent, peer.process.as_deref())),
         session: Some(peer.session.to_string()),
         ..plain(kind)
     };

@@ -71,10 +71,22 @@ pub struct Session {
     pub id: String,
     /// Which agent: `qwen`, `gemini`, or `agent` if it did not say.
     pub agent: String,
-    /// The `clientInfo` of its MCP client.
+    /// What tells it apart from others of its kind, for people.
+    #[serde(default)]
+    pub label: String,
+    /// The version of the product, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The `clientInfo` of its MCP client, which is not that of the product.
     pub client: Client,
     /// When it connected.
     pub since: u64,
+    /// `connected`, `away`, or `gone`: it has ended, or is not expected back.
+    #[serde(default)]
+    pub presence: String,
+    /// What a person should know about it, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Whether it has an event stream open.
     pub streaming: bool,
     /// Decisions that have not reached it yet.
@@ -137,6 +149,9 @@ pub struct Proposal {
     pub path: String,
     /// Which agent.
     pub agent: String,
+    /// Who it is, for people: the label of its session, or that it is the chat.
+    #[serde(default)]
+    pub who: String,
     /// The session that sent the request.
     pub session: String,
     /// When the request arrived.

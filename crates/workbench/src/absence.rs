@@ -4,6 +4,9 @@
 //! back. So an agent that is not connected keeps its proposals for a while. After
 //! that nobody waits for them any more, but the agent itself may still come back
 //! and is remembered for much longer.
+//!
+//! Where the agent's process is known, nothing has to be guessed: while it runs,
+//! the agent may come back, and when it has ended, the agent is gone.
 
 use std::time::Duration;
 
@@ -19,6 +22,17 @@ pub enum Attendance {
     Forgotten,
 }
 
+/// What is known of an agent's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existence {
+    /// Nothing: its silence has to tell.
+    Unknown,
+    /// It runs.
+    Running,
+    /// It has ended.
+    Ended,
+}
+
 /// How long an agent may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbsenceRule {
@@ -31,12 +45,15 @@ pub struct AbsenceRule {
 
 impl AbsenceRule {
     /// Judges an agent that has sent nothing for this long; `None` for an agent
-    /// with an open stream.
-    pub fn judge(&self, silence: Option<Duration>) -> Attendance {
-        match silence {
-            Some(silence) if silence > self.grace.max(self.memory) => Attendance::Forgotten,
-            Some(silence) if silence > self.grace => Attendance::Absent,
-            _ => Attendance::Present,
+    /// with an open stream. An agent whose process has ended is absent even with
+    /// a stream: its process can have left another one behind, which nobody sees.
+    pub fn judge(&self, silence: Option<Duration>, existence: Existence) -> Attendance {
+        match (existence, silence) {
+            (Existence::Running, _) | (Existence::Unknown, None) => Attendance::Present,
+            (_, Some(silence)) if silence > self.grace.max(self.memory) => Attendance::Forgotten,
+            (Existence::Ended, _) => Attendance::Absent,
+            (Existence::Unknown, Some(silence)) if silence > self.grace => Attendance::Absent,
+            (Existence::Unknown, Some(_)) => Attendance::Present,
         }
     }
 }
@@ -68,8 +85,32 @@ mod tests {
                 grace: Duration::from_secs(grace),
                 memory: Duration::from_secs(memory),
             };
-            let judged = rule.judge(silence.map(Duration::from_secs));
+            let silence = silence.map(Duration::from_secs);
+            let judged = rule.judge(silence, Existence::Unknown);
             assert_eq!(judged, expected, "{rule:?} after {silence:?}");
+        }
+    }
+
+    #[test]
+    fn attendance_by_process() {
+        use Attendance::{Absent, Forgotten, Present};
+        use Existence::{Ended, Running};
+        let rule = AbsenceRule {
+            grace: Duration::from_mins(1),
+            memory: Duration::from_mins(10),
+        };
+        let cases = [
+            (Running, None, Present),
+            (Running, Some(0), Present),
+            (Running, Some(100_000), Present),
+            (Ended, None, Absent),
+            (Ended, Some(0), Absent),
+            (Ended, Some(600), Absent),
+            (Ended, Some(601), Forgotten),
+        ];
+        for (existence, silence, expected) in cases {
+            let judged = rule.judge(silence.map(Duration::from_secs), existence);
+            assert_eq!(judged, expected, "{existence:?} after {silence:?}");
         }
     }
 }

@@ -32,7 +32,7 @@ mod three_way;
 mod unified;
 mod workbench;
 
-pub use absence::{AbsenceRule, Attendance};
+pub use absence::{AbsenceRule, Attendance, Existence};
 pub use agent::Agent;
 pub use context::{Active, Context, HeldBack, OpenFile};
 pub use document::{Cursor, Document, Focus, Holder, Place};

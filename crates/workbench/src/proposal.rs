@@ -289,6 +289,11 @@ pub enum Refusal {
     /// There is no such proposal.
     #[error("proposal {0} is not open: it was decided, withdrawn or replaced; list the open ones")]
     Unknown(ProposalId),
+    /// The agent that would write the file does not exist any more.
+    #[error(
+        "the agent that made proposal {0} is gone, so nobody would write the file; start it again and ask for the change once more"
+    )]
+    AgentGone(ProposalId),
     /// It cannot be shown, so it must not be accepted here.
     #[error(
         "this proposal can only be accepted at the agent's own prompt: {0}; answer there, or reject it here"

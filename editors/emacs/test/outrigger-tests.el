@@ -742,6 +742,7 @@ Carriage returns are no difference."
     (outrigger-health)
     (with-current-buffer "*outrigger-health*"
       (should-not (string-match-p "FIX" (buffer-string)))
+      (should (string-search "outrigger run -- qwen" (buffer-string)))
       (should (string-search (format "on port %s" (outrigger-companion-port companion)) (buffer-string))))))
 
 (ert-deftest outrigger-tests-health-of-a-closed-folder ()

@@ -1,9 +1,11 @@
-//! The process table: which processes are alive, and which one an agent takes for its editor.
+//! The process table: which processes are alive, which one an agent takes for its editor, and how
+//! an agent itself was started.
 //!
 //! Older versions of the agents read a file only when its name carries the id of the process
 //! that they take for the editor. So we predict which process they will find, by walking up the
 //! process tree as they do. This module only reads; it sends no signals.
 
+mod details;
 #[cfg(unix)]
 #[path = "unix.rs"]
 mod platform;
@@ -15,6 +17,8 @@ mod proc;
 #[cfg(all(unix, any(test, not(target_os = "linux"))))]
 mod ps;
 mod walk;
+
+pub use details::{ProcessDetails, ProcessId, details, variable};
 
 /// Whether there is a process with this id that we may send a signal to, which means that it
 /// belongs to the same user. Qwen Code applies the same test to the `ppid` of a lock. On Linux a
@@ -101,6 +105,57 @@ mod tests {
         assert!(!alive(pid) && !exists(pid));
         assert_eq!((parent(pid), started(pid)), (None, None));
         assert_eq!(platform::entry(pid), None);
+    }
+
+    #[test]
+    fn a_later_process_with_the_same_number_is_another_one() {
+        let mut child = waiting();
+        let id = ProcessId::of(child.id()).unwrap();
+        assert!(id.is_running());
+        let earlier = ProcessId {
+            started: id.started.wrapping_sub(1),
+            ..id
+        };
+        assert!(!earlier.is_running());
+        child.kill().unwrap();
+        // Not yet collected: it is a zombie, which has ended.
+        while id.is_running() {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert_eq!(ProcessId::of(child.id()), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn how_a_process_was_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let mut child = Command::new("cat")
+            .arg("-")
+            .current_dir(&folder)
+            .env("OUTRIGGER_TEST_VARIABLE", "a = b")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let found = details(child.id()).unwrap();
+        assert_eq!(found.parent, std::process::id());
+        assert_eq!(found.arguments, ["cat", "-"]);
+        assert_eq!(found.folder.as_deref(), Some(folder.as_path()));
+        // A test may be run in a terminal or in none; its child is where it is.
+        assert_eq!(
+            found.terminal,
+            details(std::process::id()).unwrap().terminal
+        );
+        let value = |name| variable(child.id(), name);
+        assert_eq!(value("OUTRIGGER_TEST_VARIABLE"), Some("a = b".into()));
+        assert_eq!(value("OUTRIGGER_TEST"), None);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(details(child.id()), None);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The process table of Linux, read from `/proc`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
+use super::ProcessDetails;
 use super::walk::ProcessEntry;
 
 pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
@@ -25,11 +28,56 @@ pub(super) fn ended(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| matches!(stat.state, 'Z' | 'X' | 'x'))
 }
 
+pub(super) fn details(pid: u32) -> Option<ProcessDetails> {
+    let stat = stat(pid)?;
+    let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(ProcessDetails {
+        parent: stat.parent,
+        terminal: terminal(stat.terminal),
+        // Only the process's own user can follow the link.
+        folder: fs::read_link(format!("/proc/{pid}/cwd")).ok(),
+        arguments: strings(&command).map(OsStr::to_owned).collect(),
+    })
+}
+
+pub(super) fn variable(pid: u32, name: &str) -> Option<OsString> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    strings(&environment).find_map(|assignment| {
+        let value = assignment.as_bytes().strip_prefix(name.as_bytes())?;
+        Some(OsStr::from_bytes(value.strip_prefix(b"=")?).to_owned())
+    })
+}
+
+/// The NUL-terminated strings of a file.
+fn strings(bytes: &[u8]) -> impl Iterator<Item = &OsStr> {
+    let bytes = bytes.strip_suffix(b"\0").unwrap_or(bytes);
+    let strings = bytes.split(|byte| *byte == 0).map(OsStr::from_bytes);
+    strings.filter(move |_| !bytes.is_empty())
+}
+
+/// The name of a terminal by its device number; `None` if there is no terminal, or one of a kind
+/// that nobody works in.
+fn terminal(device: u32) -> Option<String> {
+    // The kernel writes the minor number in two parts around the major one.
+    let (major, minor) = (
+        (device >> 8) & 0xfff,
+        (device & 0xff) | ((device >> 12) & 0xfff00),
+    );
+    match major {
+        // Each major number of a pseudo terminal has room for 256 of them.
+        136..=143 => Some(format!("pts/{}", (major - 136) * 256 + minor)),
+        4 if minor < 64 => Some(format!("tty{minor}")),
+        4 => Some(format!("ttyS{}", minor - 64)),
+        _ => None,
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     name: String,
     state: char,
     parent: u32,
+    terminal: u32,
     started: u64,
 }
 
@@ -48,8 +96,10 @@ fn parse(line: &str) -> Option<Stat> {
         name: name.to_owned(),
         state: fields.next()?.chars().next()?,
         parent: fields.next()?.parse().ok()?,
-        // The 22nd field of the line; five have been taken above.
-        started: fields.nth(17)?.parse().ok()?,
+        // The 7th field of the line. The kernel writes it as a signed number.
+        terminal: fields.nth(2)?.parse::<i32>().ok()?.cast_unsigned(),
+        // The 22nd.
+        started: fields.nth(14)?.parse().ok()?,
     })
 }
 
@@ -69,13 +119,14 @@ mod tests {
 
     #[test]
     fn names_do_not_confuse_the_reading() {
-        let rest = "S 41 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 8877 0 0";
+        let rest = "S 41 0 0 34819 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 8877 0 0";
         for name in ["cat", "a) R 7 (b", "tmux: server", ")", ""] {
             let stat = parse(&format!("42 ({name}) {rest}\n"));
             let expected = Stat {
                 name: name.into(),
                 state: 'S',
                 parent: 41,
+                terminal: 34819,
                 started: 8877,
             };
             assert_eq!(stat, Some(expected), "{name:?}");
@@ -89,6 +140,40 @@ mod tests {
             "42 (cat) S 41 0",
         ] {
             assert_eq!(parse(broken), None, "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn terminals_have_names() {
+        let table = [
+            (0, None),
+            (34816, Some("pts/0")),
+            (34819, Some("pts/3")),
+            // The 256th of the first 256, and the first of the next.
+            (35071, Some("pts/255")),
+            (35072, Some("pts/256")),
+            (1_083_392, Some("pts/256")),
+            (1026, Some("tty2")),
+            (1088, Some("ttyS0")),
+            // The one that stands for another.
+            (1280, None),
+        ];
+        for (device, name) in table {
+            assert_eq!(terminal(device).as_deref(), name, "{device}");
+        }
+    }
+
+    #[test]
+    fn strings_end_with_a_nul() {
+        let table: [(&[u8], &[&str]); 5] = [
+            (b"", &[]),
+            (b"a\0", &["a"]),
+            (b"a\0\0b\0", &["a", "", "b"]),
+            (b"a", &["a"]),
+            (b"\0", &[]),
+        ];
+        for (bytes, expected) in table {
+            assert_eq!(strings(bytes).collect::<Vec<_>>(), expected, "{bytes:?}");
         }
     }
 

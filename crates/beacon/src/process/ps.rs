@@ -3,6 +3,8 @@
 
 use std::process::{Command, Stdio};
 
+#[cfg(not(target_os = "linux"))]
+use super::ProcessDetails;
 use super::walk::ProcessEntry;
 
 pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
@@ -18,6 +20,18 @@ pub(super) fn started(pid: u32) -> Option<u64> {
 /// as alive until its parent has collected it.
 pub(super) fn ended(_pid: u32) -> bool {
     false
+}
+
+/// Always `None`: `ps` joins the arguments with spaces, so the script among them cannot be told.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn details(_pid: u32) -> Option<ProcessDetails> {
+    None
+}
+
+/// Always `None`.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn variable(_pid: u32, _name: &str) -> Option<std::ffi::OsString> {
+    None
 }
 
 fn query(pid: u32, columns: &str) -> Option<String> {

@@ -9,7 +9,7 @@ use super::proc as table;
 use super::ps as table;
 use super::walk;
 
-pub(super) use table::{entry, started};
+pub(super) use table::{details, entry, started, variable};
 
 pub(super) fn alive(pid: u32) -> bool {
     probe(pid) == Some(Ok(())) && !table::ended(pid)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-use super::walk;
+use super::{ProcessDetails, walk};
 
 /// One line per process: id, parent, start time (0 when we may not read it).
 const SNAPSHOT: &str = "Get-CimInstance Win32_Process | ForEach-Object { \
@@ -32,6 +32,16 @@ pub(super) fn parent(pid: u32) -> Option<u32> {
 
 pub(super) fn started(pid: u32) -> Option<u64> {
     Some(snapshot().get(&pid)?.started)
+}
+
+/// Always `None`: the snapshot does not have the folder and the environment of a process.
+pub(super) fn details(_pid: u32) -> Option<ProcessDetails> {
+    None
+}
+
+/// Always `None`.
+pub(super) fn variable(_pid: u32, _name: &str) -> Option<std::ffi::OsString> {
+    None
 }
 
 pub(super) fn ide_pid(from: u32) -> u32 {

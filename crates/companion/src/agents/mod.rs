@@ -1,12 +1,21 @@
-//! What each agent can do and how it wants to be answered: data, one module per dialect.
+//! What is known of each agent: data, one module per agent.
 //!
-//! The rest of the crate asks a [`Dialect`], never the agent's name. The protocol
-//! that these dialects vary is in [`crate::mcp::ide`].
+//! A [`Dialect`] says how an agent wants to be answered, a [`Profile`] how it is installed, started
+//! and made to ask. Nothing else in the program asks for an agent's name. The protocol that the
+//! dialects vary is in [`crate::mcp::ide`].
 
+mod approval;
 mod gemini;
+mod process;
 mod qwen;
+mod settings;
 
 use workbench::{Agent, VerdictCapabilities};
+
+pub use approval::{ApprovalRules, Mode};
+pub(crate) use process::identify;
+pub use process::{AgentProcess, UnaskingMode};
+pub use settings::{SettingsPlaces, read as read_settings};
 
 /// How one agent's client differs from the others that speak the same protocol.
 #[derive(Debug)]
@@ -30,6 +39,35 @@ pub(crate) enum RefusalStyle {
     Silence,
 }
 
+/// How an agent is installed, started and made to ask before it writes.
+#[derive(Debug)]
+pub struct Profile {
+    /// The agent.
+    pub agent: Agent,
+    /// The npm packages that it is published in.
+    pub packages: &'static [&'static str],
+    /// The names under which it is started.
+    pub commands: &'static [&'static str],
+    /// Where its settings are.
+    pub settings: SettingsPlaces,
+    /// How it decides whether to ask before it writes.
+    pub approval: ApprovalRules,
+    /// What makes it connect without a question, and ask before it writes, if the person has set
+    /// nothing else.
+    pub introduction: Introduction,
+    /// What it asks by itself before the person can type, in words.
+    pub first_question: Option<&'static str>,
+}
+
+/// What makes an agent connect without a question, and ask before it writes.
+#[derive(Debug)]
+pub enum Introduction {
+    /// These settings, as JSON, in the file that [`SettingsPlaces::defaults_variable`] names.
+    Defaults(&'static str),
+    /// Nothing that we can do: the person does this once, in words.
+    ByHand(&'static str),
+}
+
 /// An agent that we know nothing about is answered as the most fragile one is.
 const UNNAMED: Dialect = Dialect {
     refusal: RefusalStyle::Silence,
@@ -46,5 +84,42 @@ pub(crate) fn dialect(agent: Agent) -> &'static Dialect {
         Agent::Qwen => &qwen::DIALECT,
         Agent::Gemini => &gemini::DIALECT,
         Agent::Unnamed => &UNNAMED,
+    }
+}
+
+/// Every agent whose installation is known.
+const PROFILES: [&Profile; 2] = [&qwen::PROFILE, &gemini::PROFILE];
+
+/// The agent that is started under this name.
+pub fn by_command(name: &str) -> Option<&'static Profile> {
+    let mut profiles = PROFILES.into_iter();
+    profiles.find(|profile| profile.commands.contains(&name))
+}
+
+/// The agent that is published in this npm package.
+fn by_package(name: &str) -> Option<&'static Profile> {
+    let mut profiles = PROFILES.into_iter();
+    profiles.find(|profile| profile.packages.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_settings_in_which_the_agent_asks() {
+        for profile in PROFILES {
+            let settings = match profile.introduction {
+                Introduction::Defaults(text) => {
+                    let defaults: serde_json::Value = serde_json::from_str(text).unwrap();
+                    assert_eq!(defaults["ide"]["enabled"], true, "{profile:?}");
+                    assert_eq!(defaults["ide"]["hasSeenNudge"], true, "{profile:?}");
+                    vec![defaults]
+                }
+                Introduction::ByHand(_) => Vec::new(),
+            };
+            let mode = profile.approval.mode(&[], &settings, None).unwrap();
+            assert!(mode.asks, "{profile:?}");
+        }
     }
 }

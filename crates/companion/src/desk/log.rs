@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use workbench::{Agent, Outcome, ProposalId, SessionId, cut_utf16};
 
+use crate::agents::AgentProcess;
+
 /// The oldest entries go beyond this.
 const ENTRIES: usize = 500;
 
@@ -54,6 +56,8 @@ pub struct SessionRef {
     pub agent: Agent,
     /// Its session.
     pub session: SessionId,
+    /// Its process, where the system tells.
+    pub process: Option<Arc<AgentProcess>>,
 }
 
 /// A proposal, as far as the log remembers it.
@@ -80,12 +84,17 @@ pub struct SentContext {
     pub times: usize,
 }
 
-impl From<&workbench::Proposal> for ProposalRef {
-    fn from(proposal: &workbench::Proposal) -> ProposalRef {
+impl ProposalRef {
+    /// A proposal of an agent whose process is `process`, if that is known.
+    pub(super) fn new(
+        proposal: &workbench::Proposal,
+        process: Option<Arc<AgentProcess>>,
+    ) -> ProposalRef {
         ProposalRef {
             peer: SessionRef {
                 agent: proposal.agent,
                 session: proposal.session.clone(),
+                process,
             },
             proposal: proposal.id,
             path: cut_utf16(&proposal.path, LONGEST_PATH).into(),
@@ -135,6 +144,17 @@ impl Log {
             .entries
             .partition_point(|entry| entry.revision <= revision);
         self.entries.range(old..)
+    }
+
+    /// How a proposal ended, if that was not too long ago.
+    pub(super) fn outcome(&self, id: ProposalId) -> Option<Outcome> {
+        self.entries
+            .iter()
+            .rev()
+            .find_map(|entry| match &entry.what {
+                LogEvent::Ended(proposal, outcome) if proposal.proposal == id => Some(*outcome),
+                _ => None,
+            })
     }
 
     pub(super) fn write(&mut self, at: u64, what: LogEvent) {

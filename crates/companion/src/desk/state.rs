@@ -16,7 +16,7 @@ use workbench::{
     ProposalRequest, Proposals, Refusal, Revised, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
-pub use sessions::{AgentClient, AgentSession};
+pub use sessions::{AgentClient, AgentSession, Presence};
 
 use super::known_files::KnownFiles;
 use super::{
@@ -178,19 +178,29 @@ impl State {
     /// Restores what an earlier run left. What belongs to no session any more is dropped.
     fn restore(&mut self, saved: Saved) {
         self.proposals = Proposals::new(saved.next_proposal.max(1));
-        for session in saved.sessions {
+        let mut processes = Vec::new();
+        let mut sessions = saved.sessions;
+        // The newest session of a process is the one that counts.
+        sessions.sort_by_key(|session| session.opened_at);
+        for session in sessions {
             let id = SessionId::new(session.id.as_str());
             self.sessions.insert(
-                id,
+                id.clone(),
                 SessionState {
                     agent: session.agent,
                     client: session.client.into(),
+                    process: None,
+                    superseded: false,
                     opened_at: session.opened_at,
                     mailbox: Arc::new(Mailbox::new(self.reports.clone())),
                     seen: Instant::now(),
                     here: false,
                 },
             );
+            processes.push((id, session.process.map(Into::into)));
+        }
+        for (id, process) in processes {
+            self.set_process(&id, process);
         }
         for proposal in saved.proposals {
             match self.sessions.get(&proposal.session) {
@@ -323,6 +333,14 @@ impl State {
         self.limits.original
     }
 
+    /// Why there is no proposal with this number.
+    pub fn missing(&self, id: ProposalId) -> Refusal {
+        match self.log.outcome(id) {
+            Some(Outcome::Orphaned) => Refusal::AgentGone(id),
+            _ => Refusal::Unknown(id),
+        }
+    }
+
     /// The log of what happened.
     pub fn log(&self) -> &Log {
         &self.log
@@ -336,6 +354,22 @@ impl State {
         decision: Decision,
         seen: Option<u32>,
     ) -> Result<Dispatched, Refusal> {
+        // The next round would find out, but a decision must not go to nobody until then.
+        let asker = self
+            .proposals
+            .get(id)
+            .map(|proposal| proposal.session.clone());
+        if let Some(asker) = asker
+            && self
+                .sessions
+                .get(&asker)
+                .is_some_and(SessionState::has_ended)
+        {
+            self.part_from(&asker);
+        }
+        if self.proposals.get(id).is_none() {
+            return Err(self.missing(id));
+        }
         let decided = self.proposals.decide(id, decision, seen)?;
         let (proposal, verdict) = (decided.proposal, decided.verdict);
         let outcome = verdict.outcome();
@@ -403,7 +437,8 @@ impl State {
         if let Some(proposal) = self.proposals.get(opened.id) {
             tracing::info!(%agent, id = %opened.id, "an agent proposes an edit");
             self.journal.save_proposal(proposal.clone());
-            self.log.write(now(), LogEvent::Proposed(proposal.into()));
+            let about = self.proposal_ref(proposal);
+            self.log.write(now(), LogEvent::Proposed(about));
             // The file of the sessions also holds the counter: a number is never used twice.
             self.save_sessions();
         }
@@ -485,8 +520,17 @@ impl State {
 
     /// A proposal is over.
     fn close(&mut self, proposal: &Proposal, outcome: Outcome) {
-        self.write(LogEvent::Ended(ProposalRef::from(proposal), outcome));
+        self.write(LogEvent::Ended(self.proposal_ref(proposal), outcome));
         self.emit(Event::Closed(proposal.id, outcome));
+    }
+
+    /// A proposal as the log remembers it.
+    fn proposal_ref(&self, proposal: &Proposal) -> ProposalRef {
+        let session = self.sessions.get(&proposal.session);
+        ProposalRef::new(
+            proposal,
+            session.and_then(|session| session.process.clone()),
+        )
     }
 
     fn write(&mut self, what: LogEvent) {

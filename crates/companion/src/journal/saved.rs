@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use beacon::process::ProcessId;
 use serde::{Deserialize, Serialize};
 use workbench::{
     Agent, Cursor, Focus, Original, Place, Proposal, ProposalId, ProposalRequest, SessionId,
     Standing, Texts, Verdict,
 };
 
-use crate::agents::dialect;
+use crate::agents::{AgentProcess, UnaskingMode, dialect};
 use crate::desk::AgentClient;
 
 /// What an earlier run left behind.
@@ -29,7 +30,59 @@ pub(crate) struct SavedSession {
     #[serde(with = "agent_slug")]
     pub(crate) agent: Agent,
     pub(crate) client: SavedClient,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) process: Option<SavedProcess>,
     pub(crate) opened_at: u64,
+}
+
+/// The process of a session's agent, on disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedProcess {
+    /// Numbers and start times, the one that the person sees first.
+    line: Vec<(u32, u64)>,
+    terminal: Option<String>,
+    folder: Option<PathBuf>,
+    product: Option<String>,
+    version: Option<String>,
+    /// The mode that does not ask, and the way out of it.
+    unasking: Option<(String, String)>,
+}
+
+impl From<&AgentProcess> for SavedProcess {
+    fn from(process: &AgentProcess) -> SavedProcess {
+        let unasking = process.unasking.as_ref();
+        let line = process.line.iter();
+        SavedProcess {
+            line: line.map(|id| (id.pid, id.started)).collect(),
+            terminal: process.terminal.clone(),
+            // JSON has no paths that are not Unicode, and this one is only shown.
+            folder: process
+                .folder
+                .as_ref()
+                .map(|it| it.to_string_lossy().into_owned().into()),
+            product: process.product.map(|agent| agent.slug().to_owned()),
+            version: process.version.clone(),
+            unasking: unasking.map(|mode| (mode.name.clone(), mode.remedy.clone())),
+        }
+    }
+}
+
+impl From<SavedProcess> for AgentProcess {
+    fn from(saved: SavedProcess) -> AgentProcess {
+        let line = saved.line.into_iter();
+        AgentProcess {
+            line: line
+                .map(|(pid, started)| ProcessId { pid, started })
+                .collect(),
+            terminal: saved.terminal,
+            folder: saved.folder,
+            product: saved.product.as_deref().and_then(Agent::from_slug),
+            version: saved.version,
+            unasking: saved
+                .unasking
+                .map(|(name, remedy)| UnaskingMode { name, remedy }),
+        }
+    }
 }
 
 /// What a session's client said of itself, on disk.

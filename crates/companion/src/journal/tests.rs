@@ -7,8 +7,11 @@ use workbench::{
     Agent, Cursor, Original, Place, ProposalRequest, SessionId, Standing, Texts, Verdict,
 };
 
+use beacon::process::ProcessId;
+
 use super::*;
 use crate::agents::dialect;
+use crate::agents::{AgentProcess, UnaskingMode};
 
 fn proposal(id: u64, original: Original, proposed: &str, standing: Standing) -> Proposal {
     let request = ProposalRequest {
@@ -117,15 +120,32 @@ fn a_verdict_beats_the_proposal_that_a_crash_left_beside_it() {
 
 #[test]
 fn sessions_and_the_next_number_come_back() {
+    let process = AgentProcess {
+        line: vec![ProcessId {
+            pid: 4711,
+            started: 42,
+        }],
+        terminal: Some("pts/3".into()),
+        folder: Some("/w".into()),
+        product: Some(Agent::Qwen),
+        version: Some("0.24.4".into()),
+        unasking: Some(UnaskingMode {
+            name: "auto".into(),
+            remedy: "ask".into(),
+        }),
+    };
     let session = SavedSession {
         id: "0a".into(),
         agent: Agent::Unnamed,
         client: SavedClient::default(),
+        process: Some((&process).into()),
         opened_at: 3,
     };
     let (_folder, saved) = written(|journal| journal.save_sessions(vec![session.clone()], 12));
     assert_eq!(saved.sessions[0].id, "0a");
     assert_eq!(saved.sessions[0].agent, Agent::Unnamed);
+    let known = saved.sessions[0].process.clone().map(AgentProcess::from);
+    assert_eq!(known, Some(process));
     assert_eq!(saved.next_proposal, 12);
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod skim;
 mod tools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, Request, State as Shared};
@@ -25,14 +26,16 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::runtime::RuntimeFlavor;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use workbench::{Agent, ProposalId, SessionId};
 
+use crate::agents::{AgentProcess, identify};
 use crate::body::{Budget, Received};
 use crate::desk::{Desk, Gone};
 use crate::gate::{self, Denied};
 use crate::limits::Limits;
 use crate::mailbox::{Mailbox, StreamId, StreamKind};
-use crate::server::Flushes;
+use crate::server::{Flushes, SocketEnds};
 use crate::token::Token;
 pub use contexts::{ContextReceiver, ContextSender, context_channel};
 use feed::Connections;
@@ -42,6 +45,12 @@ use rpc::{Fault, Incoming, Message};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// With this header a bridge names the process that it speaks for.
+pub const SPEAKS_FOR: HeaderName = HeaderName::from_static("outrigger-speaks-for");
+
+/// How long a session waits for its process to be found before it is opened without. It is found in
+/// some milliseconds, unless the machine is very busy or a folder of the person's does not answer.
+const IDENTIFICATION: Duration = Duration::from_secs(1);
 
 /// What the endpoint needs to know.
 #[derive(Debug)]
@@ -109,6 +118,7 @@ async fn handle(
         server: &server,
         agent,
         flushes,
+        ends: request.extensions().get().copied(),
     };
     let done = match *request.method() {
         Method::POST => handler.post(request).await,
@@ -132,6 +142,7 @@ struct RequestHandler<'a> {
     server: &'a Arc<Server>,
     agent: Agent,
     flushes: Flushes,
+    ends: Option<SocketEnds>,
 }
 
 /// The session that a request names.
@@ -183,7 +194,11 @@ impl RequestHandler<'_> {
         if found.is_none() && message.method.as_deref() != Some("initialize") {
             return Ok(no_session(&parts.headers));
         }
-        let reply = self.answer(&message, found.as_ref(), streams).await?;
+        let reply = if message.method.as_deref() == Some("initialize") {
+            self.initialize(&message, &parts.headers).await?
+        } else {
+            self.answer(&message, found.as_ref(), streams).await?
+        };
         Ok(match (reply, found) {
             (Reply::None, _) => StatusCode::ACCEPTED.into_response(),
             (Reply::Welcome(id, json), _) => with_session(json_body(json).into_response(), &id),
@@ -239,7 +254,6 @@ impl RequestHandler<'_> {
             return Ok(Reply::None);
         };
         let answer = match (method, found) {
-            ("initialize", _) => return self.initialize(id, message.params).await,
             ("ping", _) => rpc::answer(Some(id), Ok(json!({}))),
             ("tools/list", _) => rpc::answer(Some(id), Ok(ide::tools())),
             ("tools/call", Some(found)) => {
@@ -256,24 +270,49 @@ impl RequestHandler<'_> {
         Ok(Reply::Json(answer))
     }
 
-    async fn initialize(&self, id: &RawValue, params: Option<&RawValue>) -> Result<Reply, Gone> {
-        let asked: Initialize = match read(params) {
+    async fn initialize(&self, message: &Message<'_>, headers: &HeaderMap) -> Result<Reply, Gone> {
+        let Some(id) = message.id else {
+            return Ok(Reply::None);
+        };
+        let asked: Initialize = match read(message.params) {
             Ok(asked) => asked,
             Err(fault) => return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))),
         };
         let agent = self.agent;
         let welcome = ide::welcome(&asked.protocol_version);
+        let mut identification = self.identification(headers);
+        // Before the response: the peer may close this connection as soon as it has it.
+        let found = tokio::time::timeout(IDENTIFICATION, &mut identification).await;
+        let late = found.is_err();
+        let process = found.ok().and_then(Result::ok).flatten();
         let opened = self
             .desk()
-            .ask(move |state| state.open_session(agent, asked.client_info.into()))
+            .ask(move |state| state.open_session(agent, asked.client_info.into(), process))
             .await?;
-        Ok(match opened {
-            Ok(session) => Reply::Welcome(session, rpc::answer(Some(id), Ok(welcome))),
+        let session = match opened {
+            Ok(session) => session,
             Err(full) => {
                 let fault = Fault::new(rpc::TOO_MUCH, full.to_string());
-                Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))
+                return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault))));
             }
-        })
+        };
+        if late {
+            let (desk, session) = (self.desk().clone(), session.clone());
+            tokio::spawn(async move {
+                let process = identification.await.ok().flatten();
+                desk.tell(move |state| state.identify_session(&session, process))
+                    .await;
+            });
+        }
+        Ok(Reply::Welcome(session, rpc::answer(Some(id), Ok(welcome))))
+    }
+
+    /// Finds the process at the other end, on a thread of its own.
+    fn identification(&self, headers: &HeaderMap) -> JoinHandle<Option<AgentProcess>> {
+        let (agent, ends) = (self.agent, self.ends);
+        let claimed = headers.get(SPEAKS_FOR).and_then(|pid| pid.to_str().ok());
+        let claimed = claimed.and_then(|pid| pid.parse().ok());
+        tokio::task::spawn_blocking(move || identify(agent, ends?, claimed))
     }
 
     async fn listen(&self, headers: &HeaderMap) -> Result<Response, Gone> {

@@ -29,7 +29,7 @@ async fn an_editor_with_a_plugin_begins_and_leaves() {
     ← #2 null
     → exit null
     "#);
-    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Qwen Code","version":"1.0.0"}],"faults":[],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Qwen Code 1.0.0; 0 pending; 0 held back"}"#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"label":"Qwen Code","name":"Qwen Code","presence":"connected"}],"faults":[],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Qwen Code; 0 pending; 0 held back"}"#);
     assert_eq!(editor.left().await, SessionEnd::Clean);
 }
 

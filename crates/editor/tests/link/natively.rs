@@ -33,7 +33,7 @@ async fn shown_and_accepted() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1}
     ← #2 {"delivered":true,"message":"a.txt: accepted"}
@@ -148,7 +148,7 @@ async fn an_editor_that_cannot_show_it_does_not_cost_the_edit() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await, ("Accepted".into(), PROPOSED.into()));
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":false,"reason":"another diff is open"}
     "#);
 }
@@ -191,7 +191,7 @@ async fn decided_elsewhere() {
     editor.nothing_more().await;
     assert_eq!(agent.verdict().await.0, "Rejected");
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: rejected","outcome":"rejected"}
     → #2 {"text":"too late"}
@@ -215,7 +215,7 @@ async fn taken_back_with_the_text_that_the_editor_has() {
     editor.nothing_more().await;
     assert!(companion.proposals().await.is_empty());
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
     → #2 {"text":"typed\n"}
@@ -236,7 +236,7 @@ async fn taken_back_from_an_editor_that_does_not_answer() {
     editor.reply(&close, json!({ "text": "too late" })).await;
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #1 {"added":2,"agent":"Qwen Code","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":1,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":5,"originalStart":4,"proposedEnd":5,"proposedStart":4}],"id":1,"original":"one\ntwo\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"ONE\ntwo\nthree\nfour\nFIVE\n","removed":2,"revision":1,"session":"[session]","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #1 {"opened":true}
     → outrigger/proposal/update {"id":1,"text":"half typed"}
     ← outrigger/proposal/close #2 {"id":1,"message":"a.txt: taken back by its agent","outcome":"withdrawn"}
@@ -288,12 +288,12 @@ async fn what_waits_is_shown_to_an_editor_that_comes_later() {
     editor.request("outrigger/proposal/list", json!(null)).await;
     editor.nothing_more().await;
     insta::assert_snapshot!(editor.transcript(), @r#"
-    ← outrigger/proposal/open #1 {"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","removed":0,"revision":1,"session":"[session]","uri":"file:///w/new.txt"}
-    ← outrigger/proposal/open #2 {"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","removed":0,"revision":1,"session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}
+    ← outrigger/proposal/open #1 {"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","removed":0,"revision":1,"session":"[session]","uri":"file:///w/new.txt","who":"Gemini CLI"}
+    ← outrigger/proposal/open #2 {"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","removed":0,"revision":1,"session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt","who":"Gemini CLI"}
     → outrigger/proposal/list #2 null
-    ← #2 {"proposals":[{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","removed":0,"revision":1,"session":"[session]","uri":"file:///w/new.txt"},{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","removed":0,"revision":1,"session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt"}]}
+    ← #2 {"proposals":[{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":1,"path":"/w/new.txt","proposed":"new\n","removed":0,"revision":1,"session":"[session]","uri":"file:///w/new.txt","who":"Gemini CLI"},{"added":1,"agent":"Gemini CLI","dirty":false,"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0}],"id":2,"path":"/w/é ü.txt","proposed":"x","removed":0,"revision":1,"session":"[session]","uri":"file:///w/%C3%A9%20%C3%BC.txt","who":"Gemini CLI"}]}
     "#);
-    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"faults":[],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI 1.0.0; 2 pending; 0 held back"}"#);
+    insta::assert_snapshot!(editor.status, @r#"{"agents":[{"connected":true,"label":"Gemini CLI","name":"Gemini CLI","presence":"connected"}],"faults":[],"heldBack":0,"paused":false,"pending":2,"short":"1 agent, 2 pending","summary":"Gemini CLI; 2 pending; 0 held back"}"#);
 }
 
 #[tokio::test]
@@ -481,7 +481,7 @@ async fn a_file_that_changes_is_shown_again_with_what_the_person_has_typed() {
     insta::assert_snapshot!(editor.transcript(), @r#"
     ← outrigger/proposal/text #2 {"id":1}
     → #2 {"text":"one\ntwo\nthree\nfour, four\nFIVE\n"}
-    ← outrigger/proposal/open #3 {"added":6,"agent":"Qwen Code","dirty":false,"draftHunks":[{"number":1,"originalEnd":5,"originalStart":3,"proposedEnd":5,"proposedStart":3}],"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":2,"originalStart":2,"proposedEnd":7,"proposedStart":3},{"number":3,"originalEnd":5,"originalStart":4,"proposedEnd":10,"proposedStart":9}],"id":1,"original":"one\ntwo!\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"one\ntwo!\nthree\nfour, four\nFIVE\n","removed":1,"revision":2,"session":"[session]","stale":"the file has changed since the agent read it; the edit is shown on top of what is there now","uri":"file:///w/a.txt"}
+    ← outrigger/proposal/open #3 {"added":6,"agent":"Qwen Code","dirty":false,"draftHunks":[{"number":1,"originalEnd":5,"originalStart":3,"proposedEnd":5,"proposedStart":3}],"editable":true,"hunks":[{"number":1,"originalEnd":0,"originalStart":0,"proposedEnd":1,"proposedStart":0},{"number":2,"originalEnd":2,"originalStart":2,"proposedEnd":7,"proposedStart":3},{"number":3,"originalEnd":5,"originalStart":4,"proposedEnd":10,"proposedStart":9}],"id":1,"original":"one\ntwo!\nthree\nfour\nfive\n","path":"/w/a.txt","proposed":"one\ntwo!\nthree\nfour, four\nFIVE\n","removed":1,"revision":2,"session":"[session]","stale":"the file has changed since the agent read it; the edit is shown on top of what is there now","uri":"file:///w/a.txt","who":"Qwen Code"}
     → #3 {"opened":true}
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1,"revision":1}
     ← #2 {"code":-32803,"message":"the file has changed since you looked at this proposal, which is shown against the present text now; look at it again, then decide"}

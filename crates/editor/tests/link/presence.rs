@@ -110,7 +110,7 @@ async fn paused_agents_see_nothing() {
     → outrigger/pause #3 {"paused":"yes"}
     ← #3 {"code":-32602,"message":"wrong parameters: invalid type: string \"yes\", expected a boolean at line 1 column 15"}
     → outrigger/status #4 null
-    ← #4 {"agents":[{"connected":true,"name":"Gemini CLI","version":"1.0.0"}],"faults":[],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Gemini CLI 1.0.0; 0 pending; 0 held back"}
+    ← #4 {"agents":[{"connected":true,"label":"Gemini CLI","name":"Gemini CLI","presence":"connected"}],"faults":[],"heldBack":0,"paused":false,"pending":0,"short":"1 agent","summary":"Gemini CLI; 0 pending; 0 held back"}
     "#);
 }
 

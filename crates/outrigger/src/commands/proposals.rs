@@ -129,10 +129,14 @@ pub(super) fn summaries(proposals: &[wire::Proposal]) -> String {
 }
 
 fn summary(proposal: &wire::Proposal, width: usize) -> String {
+    let who = &proposal.who;
     let mut what = match (&proposal.terminal_only, proposal.new_file) {
-        (Some(why), _) => format!("({why})"),
-        (None, true) => format!("{}  (new file)", lines(proposal)),
-        (None, false) => format!("{}  ({})", lines(proposal), counted(proposal.hunks, "hunk")),
+        (Some(why), _) => format!("({why}; {who})"),
+        (None, true) => format!("{}  (new file; {who})", lines(proposal)),
+        (None, false) => {
+            let hunks = counted(proposal.hunks, "hunk");
+            format!("{}  ({hunks}; {who})", lines(proposal))
+        }
     };
     if proposal.stale.is_some() {
         what.push_str("  the file has changed since");
@@ -187,6 +191,7 @@ mod tests {
             id,
             path: path.into(),
             agent: agent.into(),
+            who: format!("{agent} · pts/3"),
             session: "s".into(),
             opened_at: 0,
             new_file: false,
@@ -215,10 +220,10 @@ mod tests {
         stale.conflicts = 1;
         assert_eq!(
             summaries(&[several, stale, new, binary]),
-            "  3  qwen    /w/a.txt  +3 −2  (2 hunks)\n  \
-             4  qwen    /w/a.txt  +3 −2  (1 hunk)  the file has changed since, 1 conflict\n \
-             12  gemini  /w/new.txt  +3 −0  (new file)\n \
-             13  qwen    /w/a.bin  (it is not UTF-8)\n"
+            "  3  qwen    /w/a.txt  +3 −2  (2 hunks; qwen · pts/3)\n  \
+             4  qwen    /w/a.txt  +3 −2  (1 hunk; qwen · pts/3)  the file has changed since, 1 conflict\n \
+             12  gemini  /w/new.txt  +3 −0  (new file; gemini · pts/3)\n \
+             13  qwen    /w/a.bin  (it is not UTF-8; qwen · pts/3)\n"
         );
     }
 
@@ -227,7 +232,7 @@ mod tests {
         let hostile = proposal(7, "qwen", "/w/a\n   8  gemini  /w/b\u{1b}[2J");
         assert_eq!(
             summaries(&[hostile]),
-            "  7  qwen  /w/a␊   8  gemini  /w/b␛[2J  +3 −2  (1 hunk)\n"
+            "  7  qwen  /w/a␊   8  gemini  /w/b␛[2J  +3 −2  (1 hunk; qwen · pts/3)\n"
         );
     }
 

@@ -69,17 +69,15 @@ fn describe(status: &wire::Status) -> String {
         let _ = writeln!(text, "  no agent is connected");
     }
     for session in &status.sessions {
-        let presence = if session.streaming {
-            "connected"
-        } else {
-            "away"
-        };
-        let who = one_line(format_args!("{} {}", session.agent, session.client.version));
-        let _ = write!(text, "  {} · {presence}", who.trim_end());
+        let (label, presence) = (one_line(&session.label), one_line(&session.presence));
+        let _ = write!(text, "  {label} · {presence}");
         let _ = match session.undelivered {
             0 => writeln!(text),
             waiting => writeln!(text, " · {} for it", counted(waiting, "decision")),
         };
+        if let Some(note) = &session.note {
+            let _ = writeln!(text, "    {}", one_line(note));
+        }
     }
     let _ = writeln!(text, "  pending proposals: {}", status.proposals);
     for file in &status.files {

@@ -109,9 +109,12 @@ fn what_is_pending_can_be_listed_and_shown() {
     let new = machine.workspace().join("new.txt");
     agent.open_diff(new.to_str().unwrap(), "x\n");
 
-    insta::assert_snapshot!(machine.run(&["proposals"]).good(), @r#"
-    1  qwen  a.txt  +2 −2  (2 hunks)
-    2  qwen  new.txt  +1 −0  (new file)
+    // Where this test runs, and as which process.
+    let label = machine.sessions()[0]["label"].as_str().unwrap().to_owned();
+    let clean = |text: String| text.replace(&label, "[label]");
+    insta::assert_snapshot!(clean(machine.run(&["proposals"]).good()), @r#"
+    1  qwen  a.txt  +2 −2  (2 hunks; [label])
+    2  qwen  new.txt  +1 −0  (new file; [label])
     "#);
     // From elsewhere, the path says where it is.
     let mut elsewhere =

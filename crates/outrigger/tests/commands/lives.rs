@@ -352,12 +352,15 @@ fn people_see_who_is_there_and_what_waits() {
     machine.run(&["focus", &path, "--line", "3"]).good();
     agent.hear_until_active(&path);
     let busy = machine.run(&["status"]).good();
+    // Where this test runs, and as which process.
+    let label = machine.sessions()[0]["label"].as_str().unwrap().to_owned();
     let clean = |text: String| {
         let problems = text.lines().filter(|line| !line.contains("problem: "));
         let text = problems.collect::<Vec<_>>().join("\n");
         text.replace(machine.workspace().to_str().unwrap(), "/w")
             .replace(&format!("port {}", served.port()), "port [port]")
             .replace(&served.pid().to_string(), "[pid]")
+            .replace(&label, "[label]")
             .replace(env!("CARGO_PKG_VERSION"), "[version]")
     };
     insta::assert_snapshot!(clean(idle), @r#"
@@ -369,7 +372,7 @@ fn people_see_who_is_there_and_what_waits() {
     insta::assert_snapshot!(clean(busy), @r#"
     /w
       Outrigger · port [port] · process [pid] · version [version]
-      qwen 1.0.0 · connected
+      [label] · connected
       pending proposals: 1
       * a.txt:3:1
       held back from agents: 1 file (1 secret, 0 ignored, 0 outside the workspace)

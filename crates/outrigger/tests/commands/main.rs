@@ -19,6 +19,7 @@ mod discovery;
 mod display;
 mod documents;
 mod focusing;
+mod identities;
 mod lives;
 mod narration;
 mod page;

@@ -17,6 +17,8 @@ mod daemon;
 mod editor;
 mod edits;
 mod emacs;
+mod first;
+mod identities;
 mod neovim;
 mod page;
 mod restarts;

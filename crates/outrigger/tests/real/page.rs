@@ -31,7 +31,7 @@ const SHOWN: &str = "return [...document.querySelectorAll('[data-side=result] .c
     }).join('\\n')";
 
 /// The page of a household, in a browser of its own.
-struct Page<'a> {
+pub(crate) struct Page<'a> {
     house: &'a Household,
     browser: Browser,
 }
@@ -40,8 +40,14 @@ impl<'a> Page<'a> {
     /// Opens the page with a fresh link, as a person does.
     #[track_caller]
     fn open(house: &'a Household, look: Look) -> Self {
+        Self::open_link(house, look, &link(house))
+    }
+
+    /// Opens the page with a link that the person has got.
+    #[track_caller]
+    pub(crate) fn open_link(house: &'a Household, look: Look, link: &str) -> Self {
         let browser = Browser::start(look);
-        browser.open(&link(house));
+        browser.open(link);
         browser.wait_for("html[data-state=live]");
         Self { house, browser }
     }
@@ -80,7 +86,7 @@ impl<'a> Page<'a> {
 
     /// Shows a proposal, unless it is shown already, and waits until it can be decided.
     #[track_caller]
-    fn show(&self, proposal: &Proposal) {
+    pub(crate) fn show(&self, proposal: &Proposal) {
         let id = proposal.id;
         let shown = format!("[data-detail='{id}']");
         if self.browser.count(&shown) == 0 {
@@ -131,7 +137,7 @@ impl<'a> Page<'a> {
 
     /// Waits until a proposal is not offered any more.
     #[track_caller]
-    fn wait_until_closed(&self, proposal: &Proposal) {
+    pub(crate) fn wait_until_closed(&self, proposal: &Proposal) {
         let id = proposal.id;
         self.browser
             .wait_for_no(&format!("button[data-proposal='{id}']"));
@@ -145,14 +151,14 @@ impl<'a> Page<'a> {
     }
 
     #[track_caller]
-    fn wait_until_shown(&self, text: &str) {
+    pub(crate) fn wait_until_shown(&self, text: &str) {
         let what = format!("the page to show {text:?}");
         self.browser.wait_until(&what, || self.shown() == text);
     }
 
     /// Clicks one of the page's buttons.
     #[track_caller]
-    fn act(&self, name: &str) {
+    pub(crate) fn act(&self, name: &str) {
         self.browser.click(&format!("button[data-act={name}]"));
     }
 }

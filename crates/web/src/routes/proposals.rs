@@ -13,7 +13,8 @@ use crate::{from_wire, to_wire, wire};
 
 pub(super) async fn list(State(server): ServerState) -> ApiResult<Vec<wire::Proposal>> {
     let proposals = server.api.front.proposals().await?;
-    let list = off_thread(move || proposals.iter().map(to_wire::proposal).collect());
+    let agents = server.api.front.agents().await?;
+    let list = off_thread(move || to_wire::proposals(&proposals, &agents));
     Ok(Json(list.await?))
 }
 
@@ -29,7 +30,8 @@ pub(super) async fn detail(
     if role == Role::Commands {
         front.mark_shown(id, proposal.revision).await;
     }
-    let detail = off_thread(move || to_wire::detail(&proposal));
+    let agents = front.agents().await?;
+    let detail = off_thread(move || to_wire::detail(&proposal, &agents));
     Ok(Json(detail.await?))
 }
 

@@ -87,6 +87,9 @@ pub struct LogEntry {
     /// Which agent; absent for a context that went to all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Who it is, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
     /// Its session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

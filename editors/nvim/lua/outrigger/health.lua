@@ -59,7 +59,12 @@ local function check_companion()
   ok(("the companion listens on port %s for %s"):format(facts.port, table.concat(facts.folders, ", ")))
   info(now.summary)
   if #now.agents == 0 then
-    info("no agent is connected; start one in " .. facts.folders[1])
+    info("no agent is connected; start one in " .. facts.folders[1] .. ": outrigger run -- qwen (or gemini)")
+  end
+  for _, agent in ipairs(now.agents) do
+    if agent.note then
+      warn(agent.label .. ": " .. agent.note)
+    end
   end
   for _, fault in ipairs(now.faults or {}) do
     error("agents see nothing of " .. (fault.folder or "any folder") .. ": " .. place(fault) .. ": " .. fault.message, {

@@ -38,7 +38,8 @@ export def Report(): list<string>
       ':Outrigger restart uses the current folder; or set g:outrigger_folders'),
     Line(running, $'companion is {state}{process}', ':Outrigger restart; the log is below'),
     Line(running, $'outrigger {version}', 'the plugin and the program have to be of one version'),
-    Line(!empty(agents), summary, 'start an agent in the workspace'),
+    Line(!empty(agents), summary, 'start one in the workspace: outrigger run -- qwen (or gemini)'),
+  ] + Notes(agents) + [
     Line(!paused, paused ? 'paused: agents see nothing open' : 'not paused', ':Outrigger resume'),
   ] + Faults(status.Get()->get('faults', [])) + [
     '',
@@ -53,6 +54,17 @@ export def Faults(faults: list<dict<any>>): list<string>
     const folder = fault->get('folder', 'any folder')
     return Line(false, $'agents see nothing of {folder}', $'{place}: {fault.message}')
   })
+enddef
+
+# What a person should know about single agents.
+def Notes(agents: list<any>): list<string>
+  final notes: list<string> = []
+  for agent in agents
+    if agent->has_key('note')
+      notes->add($'  !     {agent.label}: {agent.note}')
+    endif
+  endfor
+  return notes
 enddef
 
 def Line(good: bool, what: string, advice: string): string

@@ -25,7 +25,8 @@ impl State {
         // A number is never used twice, also after a restart.
         self.save_sessions();
         if let Some(proposal) = self.proposals.get(opened.id) {
-            self.log.write(now(), LogEvent::Proposed(proposal.into()));
+            let about = self.proposal_ref(proposal);
+            self.log.write(now(), LogEvent::Proposed(about));
         }
         self.emit(Event::Opened(opened.id));
         Ok((opened.id, verdict))

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::Notify;
-use workbench::{Agent, Attendance, Outcome, SessionId};
+use workbench::{Agent, Attendance, Existence, Outcome, SessionId};
 
 use super::context::sent;
 use super::{AbsenceRule, Event, LogEvent, OpenSessionError, SessionRef, State, now};
+use crate::agents::AgentProcess;
 use crate::journal::SavedSession;
 use crate::mailbox::Mailbox;
 use crate::token::random_hex;
@@ -16,6 +17,11 @@ use crate::token::random_hex;
 pub(super) struct SessionState {
     pub(super) agent: Agent,
     pub(super) client: AgentClient,
+    /// The agent's process, where the system tells.
+    pub(super) process: Option<Arc<AgentProcess>>,
+    /// Whether the same process has opened another session since. A client has one session at a
+    /// time, so it is not expected back in this one.
+    pub(super) superseded: bool,
     pub(super) opened_at: u64,
     pub(super) mailbox: Arc<Mailbox>,
     /// When the session last gave a sign of life, apart from its open streams.
@@ -42,59 +48,124 @@ pub struct AgentSession {
     pub agent: Agent,
     /// What its client says of itself.
     pub client: AgentClient,
+    /// Its process, where the system tells.
+    pub process: Option<Arc<AgentProcess>>,
+    /// Whether its process works in a folder that is not one of those that are served.
+    pub elsewhere: bool,
     /// Since when, in unix milliseconds.
     pub opened_at: u64,
     /// Whether it has a stream open.
     pub streaming: bool,
+    /// Whether it is there.
+    pub presence: Presence,
     /// Verdicts that have not reached it yet.
     pub undelivered: usize,
 }
 
+/// Whether an agent is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// It has its stream open.
+    Connected,
+    /// It has none, but may come back, and gets what was decided then.
+    Away,
+    /// It is not expected back.
+    Gone,
+}
+
+impl Presence {
+    /// The word for programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Presence::Connected => "connected",
+            Presence::Away => "away",
+            Presence::Gone => "gone",
+        }
+    }
+}
+
 impl State {
-    /// Who is connected, oldest first.
+    /// Who is here, oldest first, and who is gone with a decision that has not reached it.
     pub fn sessions(&self) -> Vec<AgentSession> {
         let mut sessions: Vec<_> = self
             .sessions
             .iter()
-            .filter(|(_, session)| self.attendance(session) == Attendance::Present)
-            .map(|(id, session)| AgentSession {
-                id: id.clone(),
-                agent: session.agent,
-                client: session.client.clone(),
-                opened_at: session.opened_at,
-                streaming: session.mailbox.is_listening(),
-                undelivered: session.mailbox.undelivered(),
+            .filter_map(|(id, session)| {
+                let presence = match self.attendance(session) {
+                    Attendance::Present if session.mailbox.is_listening() => Presence::Connected,
+                    Attendance::Present => Presence::Away,
+                    _ if session.mailbox.undelivered() > 0 => Presence::Gone,
+                    _ => return None,
+                };
+                Some(self.describe(id, session, presence))
             })
             .collect();
         sessions.sort_by(|a, b| (a.opened_at, &a.id).cmp(&(b.opened_at, &b.id)));
         sessions
     }
 
+    fn describe(&self, id: &SessionId, session: &SessionState, presence: Presence) -> AgentSession {
+        let process = session.process.clone();
+        let folder = process.as_ref().and_then(|process| process.folder.as_ref());
+        AgentSession {
+            id: id.clone(),
+            agent: session.agent,
+            client: session.client.clone(),
+            elsewhere: folder.is_some_and(|folder| !self.workbench.roots().contains(folder)),
+            process,
+            opened_at: session.opened_at,
+            streaming: presence == Presence::Connected,
+            presence,
+            undelivered: session.mailbox.undelivered(),
+        }
+    }
+
+    /// Opens a session for an agent whose process is `process`, if that is known.
     pub(crate) fn open_session(
         &mut self,
         agent: Agent,
         client: AgentClient,
+        process: Option<AgentProcess>,
     ) -> Result<SessionId, OpenSessionError> {
         if self.sessions.len() >= self.limits.sessions {
             self.make_room()?;
         }
         let id = random_hex::<16>().map_err(|_| OpenSessionError::NoRandomness)?;
         let id = SessionId::new(id);
-        tracing::info!(%agent, version = client.version, "an agent connected");
         self.sessions.insert(
             id.clone(),
             SessionState {
                 agent,
                 client,
+                process: None,
+                superseded: false,
                 opened_at: now(),
                 mailbox: Arc::new(Mailbox::new(self.reports.clone())),
                 seen: Instant::now(),
                 here: false,
             },
         );
+        self.set_process(&id, process);
         self.log_arrival(&id);
         self.sessions_changed();
         Ok(id)
+    }
+
+    /// The process of a session that is open already has become known.
+    pub(crate) fn identify_session(&mut self, id: &SessionId, process: Option<AgentProcess>) {
+        self.set_process(id, process);
+        self.sessions_changed();
+    }
+
+    pub(super) fn set_process(&mut self, id: &SessionId, process: Option<AgentProcess>) {
+        let Some(process) = process else { return };
+        for (other, session) in &mut self.sessions {
+            let is_same = |known: &Arc<AgentProcess>| known.line == process.line;
+            session.superseded |= other != id && session.process.as_ref().is_some_and(is_same);
+        }
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.process = Some(Arc::new(process));
+        }
     }
 
     /// Ends the session that has been silent for longest, of those that have no stream, no
@@ -105,7 +176,7 @@ impl State {
             .iter()
             .filter(|(id, session)| {
                 !session.mailbox.is_connected()
-                    && session.mailbox.undelivered() == 0
+                    && (session.mailbox.undelivered() == 0 || session.has_ended())
                     && !self
                         .proposals
                         .iter()
@@ -139,6 +210,8 @@ impl State {
         };
         session.here = true;
         let name = session.name(id);
+        let process = session.process.as_ref().map(|process| process.pid());
+        tracing::info!(agent = %name.agent, process, "an agent connected");
         self.write(LogEvent::Connected(name));
         true
     }
@@ -244,14 +317,30 @@ impl State {
         for (id, attendance) in judged {
             match attendance {
                 Attendance::Present => {}
-                Attendance::Absent => {
-                    self.orphan_proposals(&id);
-                    if self.log_departure(&id) {
-                        self.emit(Event::SessionsChanged);
-                    }
-                }
+                Attendance::Absent => self.part_from(&id),
                 Attendance::Forgotten => {
                     self.close_session(&id);
+                }
+            }
+        }
+    }
+
+    /// An agent is not expected back soon, or not at all: nobody waits for its proposals.
+    pub(super) fn part_from(&mut self, id: &SessionId) {
+        let ended = self.sessions.get(id).filter(|session| session.has_ended());
+        match ended.map(|session| session.mailbox.clone()) {
+            // Nothing of it is worth remembering.
+            Some(mailbox) if mailbox.undelivered() == 0 => {
+                self.close_session(id);
+            }
+            ended => {
+                // What its process has left behind must not go on to be told what is open.
+                if let Some(mailbox) = ended {
+                    mailbox.end_streams();
+                }
+                self.orphan_proposals(id);
+                if self.log_departure(id) {
+                    self.emit(Event::SessionsChanged);
                 }
             }
         }
@@ -263,7 +352,7 @@ impl State {
             memory: self.limits.memory,
         };
         let silence = (!session.mailbox.is_connected()).then(|| session.seen.elapsed());
-        rule.judge(silence)
+        rule.judge(silence, session.existence())
     }
 
     fn sessions_changed(&mut self) {
@@ -279,6 +368,7 @@ impl State {
                     id: id.to_string(),
                     agent: session.agent,
                     client: (&session.client).into(),
+                    process: session.process.as_deref().map(Into::into),
                     opened_at: session.opened_at,
                 })
                 .collect(),
@@ -292,6 +382,21 @@ impl SessionState {
         SessionRef {
             agent: self.agent,
             session: id.clone(),
+            process: self.process.clone(),
+        }
+    }
+
+    /// Whether its process is known to have ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.existence() == Existence::Ended
+    }
+
+    /// It asks the system, which answers from memory: no disk and no other machine can delay it.
+    fn existence(&self) -> Existence {
+        match &self.process {
+            Some(process) if !process.is_running() => Existence::Ended,
+            Some(_) if !self.superseded => Existence::Running,
+            _ => Existence::Unknown,
         }
     }
 }

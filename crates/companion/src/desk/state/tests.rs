@@ -1,6 +1,8 @@
 //! The state without its task: every operation, and what front ends hear of it.
 
 mod direct_proposals;
+#[cfg(target_os = "linux")]
+mod processes;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,7 +51,7 @@ impl Scene {
 
     fn session(&mut self, agent: Agent) -> SessionId {
         let client = AgentClient::default();
-        let opened = self.state.open_session(agent, client).unwrap();
+        let opened = self.state.open_session(agent, client, None).unwrap();
         self.heard();
         opened
     }
@@ -275,7 +277,7 @@ fn a_full_house_ends_the_longest_silent_session_and_never_one_that_waits() {
     scene.propose(&newcomer, "/x", "3");
     let refused = scene
         .state
-        .open_session(Agent::Qwen, AgentClient::default());
+        .open_session(Agent::Qwen, AgentClient::default(), None);
     assert_eq!(refused, Err(OpenSessionError::TooMany));
     assert_eq!(scene.state.sessions.len(), 4);
 }
