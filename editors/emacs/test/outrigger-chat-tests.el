@@ -67,7 +67,7 @@ STATUS goes before the usual one."
     (should (equal (outrigger-chat-tests--text)
                    (concat "You\nhello\n\nAgent\nHi there\n\n▸ Shell ls: completed\n  $ ls\n\n"
                            "Plan\n- [x] tea\n- [ ] milk\n\n-- the turn was cancelled --\n\n")))
-    (should (equal (outrigger-chat--header) " connected  elm:/w  m, plan"))
+    (should (equal (outrigger-chat--header) " connected  elm:/w  M, plan"))
     (outrigger-chat-tests--change "shorten" :first 5)
     (outrigger-chat-tests--change "put" :entry (outrigger-chat-tests--said 6 "agent" "more"))
     (outrigger-chat-tests--change "append" :id 6 :text "\nand more")
@@ -164,7 +164,9 @@ STATUS goes before the usual one."
 
 (defconst outrigger-chat-tests--leave
   '(:request "r" :title "Run it?" :tool (:command "ls")
-    :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
+    :options [(:id "once" :title "Yes" :kind "allow_once")
+              (:id "no" :title "No" :kind "reject_once")
+              (:id "always" :title "Always" :kind "allow_always")]))
 
 (defun outrigger-chat-tests--answers ()
   "Return what was answered so far."
@@ -179,7 +181,16 @@ STATUS goes before the usual one."
     (cl-letf (((symbol-function 'completing-read)
                (lambda (prompt choices &rest _)
                  (should (equal prompt "Run it? (ls): "))
-                 (caar choices))))
+                 ;; In the order in which they came, those that last set apart.
+                 (let ((data (completion-metadata "" choices nil)))
+                   (should (eq (completion-metadata-get data 'display-sort-function) #'identity))
+                   (should (equal (mapcar (lambda (it)
+                                            (concat it (funcall (completion-metadata-get
+                                                                 data 'annotation-function)
+                                                                it)))
+                                          (all-completions "" choices))
+                                  '("Yes" "No" "Always  (from now on)"))))
+                 (car (all-completions "" choices)))))
       (outrigger-chat-answer))
     (should (equal (outrigger-chat-tests--answers) '((:request "r" :reply (:option "once")))))
     (outrigger-chat-decline)

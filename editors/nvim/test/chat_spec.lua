@@ -105,7 +105,7 @@ it("a conversation is shown as it is put together", function()
     same(vim.list_slice(lines(), #lines() - 3), { "## Agent", "more", "and more", "" })
     chat.change({ change = "clear" })
     same(vim.api.nvim_buf_get_lines(transcript(), 0, -1, false), HEAD)
-    same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "m, plan" })
+    same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "M, plan" })
     chat.change({ change = "status", status = { connection = { state = "off" }, mode = "plan", busy = true } })
     same({ chat.state(), chat.place(), chat.doing() }, { "not connected", "", "plan, working" })
   end)
@@ -233,7 +233,11 @@ local LEAVE = {
   request = "r1",
   title = "Run it?",
   tool = { id = "t", command = "ls" },
-  options = { { id = "once", title = "Yes" }, { id = "no", title = "No" } },
+  options = {
+    { id = "once", title = "Yes", kind = "allow_once" },
+    { id = "no", title = "No", kind = "reject_once" },
+    { id = "always", title = "Always", kind = "allow_always" },
+  },
 }
 local EDIT = { request = "r2", title = "Edit", tool = { id = "u" }, options = {}, proposal = 3 }
 
@@ -248,7 +252,8 @@ it("a request is put before the person once, and answered by what they choose", 
     vim.ui.select = function(items, options, done)
       asked = asked + 1
       same(options.prompt, "Run it?\nls")
-      same(options.format_item(items[1]), "Yes")
+      -- In the order in which they came.
+      same(vim.tbl_map(options.format_item, items), { "Yes", "No", "from now on: Always" })
       done(asked > 1 and items[1] or nil)
     end
     ask({ LEAVE, EDIT })
@@ -329,4 +334,25 @@ it("a model is chosen from those that there are", function()
     chat.model()
     same(sent, { { "model", { model = "n" } } })
   end)
+end)
+
+it("the line above a conversation has what fits, and what the agent does in any case", function()
+  local status = {
+    model = "m(openai)",
+    models = { { id = "m(openai)", name = "Qwen3 Coder" } },
+    mode = "auto-edit",
+    modes = { { id = "auto-edit", name = "Auto-edit" } },
+    usage = { used = 4, size = 100 },
+    busy = true,
+  }
+  local cases = {
+    { 80, "Qwen3 Coder, Auto-edit, 4%, working" },
+    { 35, "Qwen3 Coder, Auto-edit, 4%, working" },
+    { 34, "Qwen3 Coder, 4%, working" },
+    { 23, "Qwen3 Coder, working" },
+    { 19, "working" },
+  }
+  for _, case in ipairs(cases) do
+    same(require("outrigger.chat.status").doing(status, case[1]), case[2], tostring(case[1]))
+  end
 end)
