@@ -112,6 +112,23 @@ it("a proposal whose file has changed is shown anew in place", function()
   told_at_close(10)
 end)
 
+it("nothing changes under a command that is being typed", function()
+  proposals.open(proposal(18))
+  proposals.show(18)
+  _G.during = function()
+    proposals.open(revised(18))
+    _G.meanwhile = sides()[2]
+    return ""
+  end
+  local keys = vim.api.nvim_replace_termcodes(":<C-r>=v:lua.during()<CR><Esc>", true, false, true)
+  vim.api.nvim_feedkeys(keys, "xt", false)
+  same(_G.meanwhile, "1\n2\nTHREE")
+  same(vim.wait(5000, function()
+    return sides()[2] == "0\n1\n2\nTHREE"
+  end), true)
+  told_at_close(18)
+end)
+
 it("new texts take no focus", function()
   vim.cmd("silent file here")
   local home = vim.api.nvim_get_current_win()

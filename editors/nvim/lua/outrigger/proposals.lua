@@ -13,6 +13,8 @@ local M = {}
 
 --- How long a proposal waits for a moment to interrupt before the person is told, in milliseconds.
 local BEFORE_TELLING = 1000
+--- How often to look whether a command was typed to its end, in milliseconds.
+local PAUSE = 50
 
 --- Everything that is pending, oldest first. Each has its `proposal`, and when it `came`; its
 --- `review` while it is on the screen; `told` once the person knows of it; `stale` is what they were
@@ -156,6 +158,18 @@ local function revise(it, proposal, known)
   end, failed)
 end
 
+--- The same, but while the person types a command nothing changes under it: `:w` means what they have
+--- seen.
+local function revise_soon(it, proposal)
+  if vim.api.nvim_get_mode().mode:match("^[cr]") then
+    vim.defer_fn(function()
+      revise_soon(it, proposal)
+    end, PAUSE)
+  elseif find(proposal.id) == it then
+    revise(it, proposal, it.known)
+  end
+end
+
 local function present(it)
   local ok, opened = pcall(review.open, it.proposal, {
     written = function(text)
@@ -208,7 +222,7 @@ end)
 function M.open(proposal)
   local it, index = find(proposal.id)
   if it and it.proposal.session == proposal.session then
-    revise(it, proposal, it.known)
+    revise_soon(it, proposal)
     return { opened = true }
   elseif it then
     put_away(it)

@@ -63,7 +63,8 @@ local function refill(buffer, content)
   local after = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
   for window, view in pairs(views) do
     local by = text.moved(before, after, view.lnum) - view.lnum
-    view.lnum, view.topline = view.lnum + by, math.max(view.topline + by, 1)
+    view.lnum = view.lnum + by
+    view.topline = view.topline > 1 and math.max(view.topline + by, 1) or 1
     vim.api.nvim_win_call(window, function()
       vim.fn.winrestview(view)
     end)
@@ -86,7 +87,7 @@ local function label(window, words)
 end
 
 local function escape(words)
-  return (words:gsub("%%", "%%%%"))
+  return (words:gsub("%%", "%%%%"):gsub("%c", " "))
 end
 
 --- Opens a proposal. `on` has `written` (the person wrote the right side), `closed` (they closed
