@@ -327,6 +327,8 @@ function M:close()
       vim.api.nvim_buf_delete(side.buffer, { force = true })
     end
   end
+  -- Neovim 0.7 still shows the line with the tabs, as if the diff were there.
+  vim.o.showtabline = vim.o.showtabline
   if back and self.origin.mode:match("^[it]") and vim.api.nvim_get_current_win() == self.origin.window then
     vim.cmd("startinsert")
   end

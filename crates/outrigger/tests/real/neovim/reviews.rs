@@ -327,6 +327,9 @@ fn every_way(which: usize) {
         let accepted = verdict["content"].as_str();
         assert_eq!(accepted, wanted, "{keys:?}: {verdict}");
         neovim.wait_until_back_in("hello.txt");
+        neovim
+            .terminal
+            .wait_until("no line with tabs", |screen| screen.starts_with("hello"));
         house.wait_for_no_proposals();
     }
 
@@ -338,7 +341,7 @@ fn every_way(which: usize) {
     neovim.keys("itypi");
     let diff = client.open_diff(path.to_str().unwrap(), text);
     neovim.terminal.wait_until("the news", |screen| {
-        screen.contains("proposes the new file way.txt (:Outrigger show)")
+        screen.contains("proposes the new file way.txt")
     });
     neovim.keys("ng ");
     neovim.wait_for("getline(1) . mode()", "typing helloi");
