@@ -114,10 +114,12 @@ enddef
 
 def g:Test_the_same_text_again_keeps_what_was_typed()
   ShowIt()
+  proposals.Open(Revised({}))
   setline(1, 'MINE')
+  # The companion is another one, and counts anew.
   proposals.Forget()
-  proposals.Open(Proposal()->extend({revision: 3}))
-  assert_equal('MINE 2 THREE', Sides()[1])
+  proposals.Open(Revised({revision: 1}))
+  assert_equal('MINE 1 2 THREE', Sides()[1])
   PutAway()
 enddef
 
