@@ -117,27 +117,9 @@
          (chosen (completing-read (if (string-search command title)
                                       (format "%s: " title)
                                     (format "%s (%s): " title command))
-                                  (outrigger-chat-requests--table request options) nil t)))
+                                  options nil t)))
     (when-let ((option (assoc chosen options)))
       `(:option ,(cdr option)))))
-
-(defun outrigger-chat-requests--table (request options)
-  "Return OPTIONS of REQUEST for the minibuffer, in their order.
-Those that are not only about this request are set apart."
-  (let* ((lasting (seq-filter (lambda (option)
-                                (string-suffix-p "_always" (or (plist-get option :kind) "")))
-                              (plist-get request :options)))
-         (lasting (mapcar (lambda (option)
-                            (outrigger-chat-entries-line (plist-get option :title)))
-                          lasting))
-         (metadata `(metadata (display-sort-function . identity)
-                              (cycle-sort-function . identity)
-                              (annotation-function
-                               . ,(lambda (title) (and (member title lasting) "  (from now on)"))))))
-    (lambda (string predicate action)
-      (if (eq action 'metadata)
-          metadata
-        (complete-with-action action options string predicate)))))
 
 (defun outrigger-chat-requests--question (question)
   "Let the person answer QUESTION: with what is offered, or in words of their own."

@@ -164,9 +164,7 @@ STATUS goes before the usual one."
 
 (defconst outrigger-chat-tests--leave
   '(:request "r" :title "Run it?" :tool (:command "ls")
-    :options [(:id "once" :title "Yes" :kind "allow_once")
-              (:id "no" :title "No" :kind "reject_once")
-              (:id "always" :title "Always" :kind "allow_always")]))
+    :options [(:id "once" :title "Yes") (:id "no" :title "No")]))
 
 (defun outrigger-chat-tests--answers ()
   "Return what was answered so far."
@@ -181,16 +179,7 @@ STATUS goes before the usual one."
     (cl-letf (((symbol-function 'completing-read)
                (lambda (prompt choices &rest _)
                  (should (equal prompt "Run it? (ls): "))
-                 ;; In the order in which they came, those that last set apart.
-                 (let ((data (completion-metadata "" choices nil)))
-                   (should (eq (completion-metadata-get data 'display-sort-function) #'identity))
-                   (should (equal (mapcar (lambda (it)
-                                            (concat it (funcall (completion-metadata-get
-                                                                 data 'annotation-function)
-                                                                it)))
-                                          (all-completions "" choices))
-                                  '("Yes" "No" "Always  (from now on)"))))
-                 (car (all-completions "" choices)))))
+                 (caar choices))))
       (outrigger-chat-answer))
     (should (equal (outrigger-chat-tests--answers) '((:request "r" :reply (:option "once")))))
     (outrigger-chat-decline)

@@ -73,9 +73,7 @@ local function pick_option(it)
   select(it, request.options, {
     prompt = is_told and title or title .. "\n" .. command,
     format_item = function(option)
-      -- Not only about this request.
-      local lasts = (option.kind or ""):match("_always$")
-      return (lasts and "from now on: " or "") .. option.title
+      return option.title
     end,
   }, function(option)
     answer(request, { option = option.id })
