@@ -28,6 +28,12 @@
      (format "%s:%s" (or (plist-get place :machine) "this machine")
              (plist-get (plist-get place :workspace) :daemonPath)))))
 
+(defun outrigger-chat-status--name (status which offered)
+  "Return what people call WHICH of STATUS, one of those in OFFERED, or nil."
+  (when-let ((id (plist-get status which)))
+    (let ((found (seq-find (lambda (it) (equal id (plist-get it :id))) (plist-get status offered))))
+      (outrigger-chat-entries-line (or (plist-get found :name) id)))))
+
 (defun outrigger-chat-status-header (companion status)
   "Return the line above the conversation of COMPANION with STATUS."
   (let* ((state (plist-get (plist-get status :connection) :state))
@@ -43,10 +49,10 @@
             (t "waiting for the companion"))
       (when-let ((place (outrigger-chat-status--place status)))
         (concat "  " place))
-      (when-let ((model (plist-get status :model)))
-        (concat "  " (outrigger-chat-entries-line model)))
-      (when-let ((mode (plist-get status :mode)))
-        (concat ", " (outrigger-chat-entries-line mode)))
+      (when-let ((model (outrigger-chat-status--name status :model :models)))
+        (concat "  " model))
+      (when-let ((mode (outrigger-chat-status--name status :mode :modes)))
+        (concat ", " mode))
       (unless (zerop size)
         (format ", %d%% used" (/ (* 100 (plist-get usage :used)) size)))
       (when (eq (plist-get status :busy) t)

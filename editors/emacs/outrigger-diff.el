@@ -60,6 +60,8 @@
 (defun outrigger-diff--header ()
   "Return the line above a unified diff."
   (concat " " (outrigger-review-describe outrigger-review-current)
+          (when-let ((doubts (outrigger-review-doubts outrigger-review-current)))
+            (concat ": " doubts))
           (substitute-command-keys
            ".  \\<outrigger-diff-mode-map>\\[outrigger-accept] accepts, \
 \\[outrigger-reject] rejects")

@@ -77,6 +77,15 @@ until the person may be interrupted."
         (let ((ediff-keep-variants t))
           (ediff-really-quit nil))))))
 
+(defun outrigger-ediff--revised (review)
+  "Compare the texts of REVIEW anew, if they are in Ediff."
+  (let ((control (outrigger-review-control review)))
+    (when (buffer-live-p control)
+      (with-current-buffer control
+        (save-window-excursion
+          (ediff-update-diffs))))))
+
+(add-hook 'outrigger-review-revised-functions #'outrigger-ediff--revised)
 (add-hook 'outrigger-review-ending-functions #'outrigger-ediff--quit)
 
 (provide 'outrigger-ediff)

@@ -60,66 +60,14 @@ hunks in PROPOSED, so one that is left as it was has its own number."
                    while (<= (outrigger-hunk-old-start other) (outrigger-hunk-old-end hunk))
                    append (outrigger-hunk-numbers other)))))
 
-;;; Unsaved changes
-
-(defun outrigger-hunks--change (before after)
-  "Return what differs between the lines BEFORE and AFTER as one hunk, or nil."
-  (let ((start 0) (old-end (length before)) (new-end (length after)))
-    (while (and (< start old-end) (< start new-end)
-                (string= (aref before start) (aref after start)))
-      (cl-incf start))
-    (while (and (< start old-end) (< start new-end)
-                (string= (aref before (1- old-end)) (aref after (1- new-end))))
-      (cl-decf old-end)
-      (cl-decf new-end))
-    (unless (= start old-end new-end)
-      (outrigger-hunk-make nil start old-end start new-end))))
-
-(defun outrigger-hunks-over (hunks before after new)
-  "Return HUNKS between BEFORE and NEW as hunks between AFTER and NEW.
-AFTER is BEFORE with the unsaved changes of the person.  These are
-one hunk, together with those that they touch, unless they are what
-the agent proposes there."
-  (if-let ((change (outrigger-hunks--change before after)))
-      (let* ((start (outrigger-hunk-old-start change))
-             (end (outrigger-hunk-old-end change))
-             (shift (- (outrigger-hunk-new-end change) end))
-             (offset 0)
-             above touched below)
-        (dolist (hunk hunks)
-          (cond ((< (outrigger-hunk-old-end hunk) start)
-                 (setq offset (- (outrigger-hunk-new-end hunk) (outrigger-hunk-old-end hunk)))
-                 (push hunk above))
-                ((<= (outrigger-hunk-old-start hunk) end) (push hunk touched))
-                (t (push (outrigger-hunks--shifted hunk shift) below))))
-        (let* ((touched (or (nreverse touched)
-                            (list (outrigger-hunk-make nil start start
-                                                       (+ start offset) (+ start offset)))))
-               (first (car touched))
-               (last (car (last touched)))
-               (from (min start (outrigger-hunk-old-start first)))
-               (to (max end (outrigger-hunk-old-end last)))
-               (joined (outrigger-hunk-make (seq-mapcat #'outrigger-hunk-numbers touched)
-                                            from (+ to shift)
-                                            (+ (outrigger-hunk-new-start first)
-                                               (- from (outrigger-hunk-old-start first)))
-                                            (+ (outrigger-hunk-new-end last)
-                                               (- to (outrigger-hunk-old-end last))))))
-          (append (nreverse above)
-                  (unless (outrigger-hunks--equal-p after new joined) (list joined))
-                  (nreverse below))))
-    hunks))
-
-(defun outrigger-hunks--equal-p (old new hunk)
-  "Return non-nil if HUNK is the same lines in OLD and NEW."
-  (equal (seq-subseq old (outrigger-hunk-old-start hunk) (outrigger-hunk-old-end hunk))
-         (seq-subseq new (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk))))
-
-(defun outrigger-hunks--shifted (hunk by)
-  "Return HUNK with its old lines BY further down."
-  (outrigger-hunk-make (outrigger-hunk-numbers hunk)
-                       (+ by (outrigger-hunk-old-start hunk)) (+ by (outrigger-hunk-old-end hunk))
-                       (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk)))
+(defun outrigger-hunks-within (hunks old new)
+  "Return those of HUNKS that are within OLD and NEW lines.
+An answer about a text whose file has changed meanwhile is about
+other lines; the texts that it is about come next."
+  (seq-filter (lambda (hunk)
+                (and (<= (outrigger-hunk-old-end hunk) old)
+                     (<= (outrigger-hunk-new-end hunk) new)))
+              hunks))
 
 ;;; As a unified diff
 

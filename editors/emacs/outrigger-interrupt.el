@@ -51,6 +51,11 @@ many milliseconds the person has been :idle."
   (let ((keys (this-single-command-keys)))
     (and (> (length keys) 0) (keymapp (key-binding keys)))))
 
+(defun outrigger-interrupt-in-command-p ()
+  "Return non-nil if the person is in the middle of typing a command."
+  (let ((facts (outrigger-interrupt-facts)))
+    (or (plist-get facts :prompt) (plist-get facts :operator))))
+
 (defun outrigger-interrupt-reason (facts)
   "Return the first reason in FACTS not to interrupt now, or nil."
   (or (seq-find (lambda (reason) (plist-get facts reason)) outrigger-interrupt-reasons)

@@ -11,6 +11,7 @@
 
 ;;; Code:
 
+(require 'smerge-mode)
 (require 'outrigger-companion)
 (require 'outrigger-config)
 (require 'outrigger-hunks)
@@ -27,18 +28,27 @@ BEFORE and AFTER are its texts as they came, and TOLD is what the
 companion takes AFTER to be by now, or nil if that is not known.
 HUNKS are those of the agent's text, and DRAFT is the newest text
 that the companion has compared and its hunks, (TEXT . HUNKS).
+REVISION counts how often the file has changed; STALE says so in
+words, and CONFLICTS is how many places of AFTER both have changed.
+ANSWERED is what the companion was told when it asked for the text,
+and WARNED what the person was told of the file.  LOST says that the
+companion counts anew, and does not know this revision.
 FIXED says that the agent takes AFTER as it is or not at all.  MARK
 and LINE-END are what AFTER has of a byte order mark and of carriage
-returns that its buffer has not.  STAMP is when the file was last
-written before.  DECIDED says that the person has decided here."
+returns that its buffer has not.  DECIDED says that the person has
+decided here."
   companion id path agent session before after hunks draft told dirty fixed mark (line-end "\n")
-  stamp decided original-buffer proposed-buffer view control windows timer)
+  (revision 1) stale conflicts answered warned lost
+  decided original-buffer proposed-buffer view control windows timer)
 
 (defvar outrigger-review-edited-functions nil
   "Functions called with a review whose proposed text the person has changed.")
 
 (defvar outrigger-review-compared-functions nil
   "Functions called with a review whose hunks are others now.")
+
+(defvar outrigger-review-revised-functions nil
+  "Functions called with a review whose texts are others now.")
 
 (defvar outrigger-review-ending-functions nil
   "Functions called with a review whose buffers are about to go.")
@@ -49,35 +59,43 @@ written before.  DECIDED says that the person has decided here."
 
 (defun outrigger-review-read (companion params)
   "Return a review of the proposal that PARAMS of COMPANION describe."
-  (let* ((before (plist-get params :original))
-         (after (plist-get params :proposed))
-         (path (plist-get params :path))
-         (review (outrigger-review--make
-                  :companion companion :id (plist-get params :id) :path path
-                  :agent (plist-get params :agent) :session (plist-get params :session)
-                  :before before :after after :told after
-                  :hunks (outrigger-hunks-read (plist-get params :hunks))
-                  :dirty (eq (plist-get params :dirty) t)
-                  :fixed (eq (plist-get params :editable) :json-false)
-                  :stamp (outrigger-review--stamp path))))
-    (outrigger-review-compared review after (or (plist-get params :draftHunks)
-                                                (plist-get params :hunks)))
-    ;; Where the two differ in this the person has to see it.
-    (when (or (null before) (equal (outrigger-text-mark before) (outrigger-text-mark after)))
-      (setf (outrigger-review-mark review) (outrigger-text-mark after)))
-    (when (or (null before)
-              (equal (outrigger-text-line-end before) (outrigger-text-line-end after)))
-      (setf (outrigger-review-line-end review) (outrigger-text-line-end after)))
+  (let ((review (outrigger-review--make
+                 :companion companion :id (plist-get params :id) :path (plist-get params :path)
+                 :agent (or (plist-get params :who) (plist-get params :agent))
+                 :session (plist-get params :session))))
+    (outrigger-review--take-texts review params)
+    (outrigger-review-take-facts review params)
     review))
 
-(defun outrigger-review--stamp (path)
-  "Return when the file at PATH was last written, or nil if there is none."
-  (file-attribute-modification-time (file-attributes path)))
+(defun outrigger-review-take-facts (review params)
+  "Take over what PARAMS say of REVIEW beside its texts."
+  (setf (outrigger-review-dirty review) (eq (plist-get params :dirty) t)
+        (outrigger-review-fixed review) (eq (plist-get params :editable) :json-false)
+        (outrigger-review-revision review) (plist-get params :revision)
+        (outrigger-review-stale review) (plist-get params :stale)
+        (outrigger-review-conflicts review) (plist-get params :conflicts)
+        (outrigger-review-answered review) nil
+        (outrigger-review-lost review) nil))
 
-(defun outrigger-review-stale-p (review)
-  "Return non-nil if the file of REVIEW was written since it came."
-  (not (equal (outrigger-review-stamp review)
-              (outrigger-review--stamp (outrigger-review-path review)))))
+(defun outrigger-review--take-texts (review params)
+  "Take over the texts in PARAMS, and where they differ, for REVIEW."
+  (let ((before (plist-get params :original))
+        (after (plist-get params :proposed)))
+    (setf (outrigger-review-before review) before
+          (outrigger-review-after review) after
+          (outrigger-review-told review) after
+          (outrigger-review-hunks review) (outrigger-hunks-read (plist-get params :hunks))
+          ;; Where the two differ in this the person has to see it.
+          (outrigger-review-mark review)
+          (and (or (null before) (equal (outrigger-text-mark before) (outrigger-text-mark after)))
+               (outrigger-text-mark after))
+          (outrigger-review-line-end review)
+          (if (or (null before)
+                  (equal (outrigger-text-line-end before) (outrigger-text-line-end after)))
+              (outrigger-text-line-end after)
+            "\n"))
+    (outrigger-review--set-draft review after (or (plist-get params :draftHunks)
+                                                  (plist-get params :hunks)))))
 
 (defun outrigger-review-name (review)
   "Return the name of the file of REVIEW."
@@ -90,9 +108,25 @@ written before.  DECIDED says that the person has decided here."
           (if (outrigger-review-before review) "a change to" "the new file")
           (file-relative-name (outrigger-review-path review)
                               (outrigger-companion-root (outrigger-review-companion review)))
-          (if (outrigger-review-dirty review)
-              ", and has not read your unsaved changes there"
-            "")))
+          (if (outrigger-review-dirty review) " with your unsaved changes" "")))
+
+(defun outrigger-review-doubts (review)
+  "Return what the person has to know before they decide REVIEW, or nil."
+  (let ((conflicts (outrigger-review--count-conflicts review)))
+    (cond ((> conflicts 0) (format "%d in conflict; %s" conflicts (outrigger-review-stale review)))
+          (t (outrigger-review-stale review)))))
+
+(defconst outrigger-review--conflict "^<\\{7,\\} in the file now\r?$"
+  "Matches the first line of a place that both have changed.")
+
+(defun outrigger-review--count-conflicts (review)
+  "Return how many places of REVIEW the person has to resolve."
+  (let ((buffer (outrigger-review-proposed-buffer review)))
+    (cond ((null (outrigger-review-conflicts review)) 0)
+          ((buffer-live-p buffer)
+           (with-current-buffer buffer
+             (how-many outrigger-review--conflict (point-min) (point-max))))
+          (t (outrigger-review-conflicts review)))))
 
 (defun outrigger-review-check-editable (review)
   "Signal an error if the text of REVIEW can only be taken as it is."
@@ -116,7 +150,7 @@ written before.  DECIDED says that the person has decided here."
       (outrigger-review-told review))))
 
 (defun outrigger-review--before (review)
-  "Return the text that the agent has read, as it stands in a buffer.
+  "Return the text that would be changed, as it stands in a buffer.
 If the agent of REVIEW has turned carriage returns into line feeds
 everywhere, that is no difference, neither here nor to the companion."
   (let ((before (or (outrigger-review-before review) "")))
@@ -125,21 +159,13 @@ everywhere, that is no difference, neither here nor to the companion."
                                (outrigger-text-line-end before)
                              (outrigger-review-line-end review)))))
 
-(defun outrigger-review--unsaved (review)
-  "Return the buffer with the unsaved file of REVIEW, or nil."
-  (and (outrigger-review-dirty review)
-       (find-buffer-visiting (outrigger-review-path review))))
-
 (defun outrigger-review-original (review)
-  "Return the buffer with the text that REVIEW would change.
-If the file is open with unsaved changes, it has those too."
+  "Return the buffer with the text that REVIEW would change."
   (outrigger-review-buffer
    review #'outrigger-review-original-buffer "original"
    (lambda ()
      (setf (outrigger-review-original-buffer review) (current-buffer))
-     (insert (if-let ((unsaved (outrigger-review--unsaved review)))
-                 (with-current-buffer unsaved (outrigger-text-all))
-               (outrigger-review--before review)))
+     (insert (outrigger-review--before review))
      (outrigger-review--set-mode review)
      (setq buffer-read-only t))))
 
@@ -156,7 +182,47 @@ It is read-only if the agent takes no other text."
      (setq buffer-undo-list nil)
      (add-hook 'after-change-functions #'outrigger-review--edited nil t)
      (outrigger-proposal-mode 1)
+     (outrigger-review--mark-conflicts review)
      (setq buffer-read-only (outrigger-review-fixed review)))))
+
+(defun outrigger-review--mark-conflicts (review)
+  "Help the person with what is in conflict in REVIEW, in this buffer."
+  (smerge-mode (if (outrigger-review-conflicts review) 1 -1)))
+
+(defun outrigger-review-revise (review params)
+  "Show the other texts that PARAMS have for REVIEW, in place."
+  (outrigger-review--take-texts review params)
+  (outrigger-review-take-facts review params)
+  (outrigger-review--refill (outrigger-review-original-buffer review)
+                            (outrigger-review--before review))
+  (let ((proposed (outrigger-review-proposed-buffer review)))
+    (outrigger-review--refill proposed
+                              (outrigger-review--decode review (outrigger-review-after review)))
+    (when (buffer-live-p proposed)
+      (with-current-buffer proposed
+        (outrigger-review--mark-conflicts review))))
+  (run-hook-with-args 'outrigger-review-compared-functions review)
+  (run-hook-with-args 'outrigger-review-revised-functions review))
+
+(defun outrigger-review--refill (buffer text)
+  "Make TEXT the text of BUFFER, if there is one.
+Point stays at what it was at.  Undo does not go back to a text that
+is not valid any more."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t)
+            (modified (buffer-modified-p))
+            (source (generate-new-buffer " *outrigger text*" t)))
+        (unwind-protect
+            (progn
+              (with-current-buffer source
+                (insert text))
+              (save-restriction
+                (widen)
+                (replace-buffer-contents source 0.5)))
+          (kill-buffer source))
+        (setq buffer-undo-list nil)
+        (restore-buffer-modified-p modified)))))
 
 (defun outrigger-review-buffer (review slot what fill)
   "Return the buffer of REVIEW in SLOT, or make one named after WHAT with FILL."
@@ -203,10 +269,14 @@ start language servers and the like."
 
 (defun outrigger-review-compared (review text hunks)
   "Take HUNKS of a message for those between the original of REVIEW and TEXT."
+  (outrigger-review--set-draft review text hunks)
+  (run-hook-with-args 'outrigger-review-compared-functions review))
+
+(defun outrigger-review--set-draft (review text hunks)
+  "Remember HUNKS of a message between the original of REVIEW and TEXT."
   (setf (outrigger-review-draft review)
         (cons text (outrigger-hunks-number (outrigger-hunks-read hunks)
-                                           (outrigger-review-hunks review))))
-  (run-hook-with-args 'outrigger-review-compared-functions review))
+                                           (outrigger-review-hunks review)))))
 
 (defun outrigger-review-difference (review)
   "Return the lines of both texts of REVIEW, and all hunks between them.
@@ -216,11 +286,7 @@ the companion has compared last."
                (old (with-current-buffer (outrigger-review-original review)
                       (outrigger-hunks-lines (outrigger-text-all))))
                (new (outrigger-hunks-lines (outrigger-review--decode review text))))
-    (list old new
-          (if (outrigger-review--unsaved review)
-              (outrigger-hunks-over
-               hunks (outrigger-hunks-lines (outrigger-review--before review)) old new)
-            hunks))))
+    (list old new (outrigger-hunks-within hunks (length old) (length new)))))
 
 (defun outrigger-review-drop (review hunk)
   "Take HUNK out of REVIEW: put the original lines in its place."
@@ -257,6 +323,11 @@ the companion has compared last."
 (defun outrigger-review-show (review select)
   "Show REVIEW, and go there if SELECT is non-nil."
   (funcall outrigger-diff-function review select))
+
+(defun outrigger-review-shown-p (review)
+  "Return non-nil if a part of REVIEW is on the screen."
+  (seq-some (lambda (buffer) (and (buffer-live-p buffer) (get-buffer-window buffer t)))
+            (list (outrigger-review-view review) (outrigger-review-proposed-buffer review))))
 
 (defun outrigger-review-pop (buffer select)
   "Show BUFFER beside the selected window, and go there if SELECT is non-nil."
@@ -310,11 +381,15 @@ Edit it freely; \\[outrigger-accept] accepts what it says then.
 \\{outrigger-proposal-mode-map}"
   :lighter " Proposed"
   :group 'outrigger
-  (setq header-line-format
-        (and outrigger-proposal-mode
-             (substitute-command-keys
-              " \\<outrigger-proposal-mode-map>Accept with `\\[outrigger-accept]', \
-reject with `\\[outrigger-reject]'"))))
+  (setq header-line-format (and outrigger-proposal-mode '(:eval (outrigger-proposal--header)))))
+
+(defun outrigger-proposal--header ()
+  "Return the line above a proposed text."
+  (concat (substitute-command-keys
+           " \\<outrigger-proposal-mode-map>Accept with `\\[outrigger-accept]', \
+reject with `\\[outrigger-reject]'")
+          (when-let ((doubts (outrigger-review-doubts outrigger-review-current)))
+            (concat ".  " doubts))))
 
 (defun outrigger-proposal-save ()
   "Say how to decide: there is no file to save."

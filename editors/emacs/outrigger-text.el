@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'subr-x)
 
 (defconst outrigger-text--foreign "[^\x00-\uD7FF\uE000-\U0010FFFF]"
@@ -52,6 +53,12 @@
 (defun outrigger-text-encode (text mark line-end)
   "Return TEXT with MARK, and with LINE-END in the place of line feeds."
   (concat mark (string-replace "\n" line-end text)))
+
+(defun outrigger-text-same-p (one other)
+  "Return non-nil if ONE and OTHER differ in line ends and byte order mark at most."
+  (cl-flet ((plain (text)
+              (outrigger-text-decode text (outrigger-text-mark text) "\r\n")))
+    (equal (plain one) (plain other))))
 
 (provide 'outrigger-text)
 ;;; outrigger-text.el ends here

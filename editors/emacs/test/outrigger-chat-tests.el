@@ -67,7 +67,7 @@ STATUS goes before the usual one."
     (should (equal (outrigger-chat-tests--text)
                    (concat "You\nhello\n\nAgent\nHi there\n\n▸ Shell ls: completed\n  $ ls\n\n"
                            "Plan\n- [x] tea\n- [ ] milk\n\n-- the turn was cancelled --\n\n")))
-    (should (equal (outrigger-chat--header) " connected  elm:/w  m, plan"))
+    (should (equal (outrigger-chat--header) " connected  elm:/w  M, plan"))
     (outrigger-chat-tests--change "shorten" :first 5)
     (outrigger-chat-tests--change "put" :entry (outrigger-chat-tests--said 6 "agent" "more"))
     (outrigger-chat-tests--change "append" :id 6 :text "\nand more")

@@ -85,17 +85,6 @@
     (should (equal (outrigger-hunks-tests--view review)
                    "@@ -1,5 +1,3 @@ hunks 1, 2 of 2\n 1\n-2\n-3\n-4\n+TWR\n 5\n"))))
 
-(ert-deftest outrigger-hunks-tests-unsaved-changes-move-the-hunks ()
-  (outrigger-tests--listening
-    (outrigger-tests--file "a.txt" "1\n2\n3\n4\n5\n6\n7\n")
-    (insert "mine\n")
-    (let ((review (outrigger-tests--propose
-                   companion "1\n2\n3\n4\n5\n6\n7\n" "1\n2\n3\n4\n5\nSIX\n7\n"
-                   :hunks (outrigger-tests--hunks '(5 6 5 6)) :dirty t)))
-      (should (equal (outrigger-hunks-tests--view review)
-                     (concat "@@ -1,3 +1,2 @@ your edit\n-mine\n 1\n 2\n"
-                             "@@ -5,4 +4,4 @@ hunk 1 of 1\n 4\n 5\n-6\n+SIX\n 7\n"))))))
-
 (ert-deftest outrigger-hunks-tests-line-ends-alone-are-no-change ()
   "The companion looks past carriage returns that the agent has removed everywhere."
   (outrigger-hunks-tests--reviewing "1\r\n2\r\n3\r\n" "1\nTWO\n3\n" '((1 2 1 2))
@@ -115,31 +104,11 @@
       (should (equal (outrigger-hunks-tests--view review)
                      "@@ -1,4 +1,5 @@ hunk 1 of 2\n 1\n-2\n+TWO\n+and more\n 3\n 4\n")))))
 
-(ert-deftest outrigger-hunks-tests-unsaved-changes-and-hunks ()
-  "The unsaved changes join the hunks that they touch, and move those below."
-  (pcase-dolist (`(,unsaved . ,hunks)
-                 '(;; Above, in the first, between, from the first to the second, below.
-                   ("x\n1\n2\n3\n4\n5\n6\n7\n" (nil 0 1 0 0) ((1) 3 4 2 3) ((2) 6 7 5 7))
-                   ("1\n2\nx\ny\n4\n5\n6\n7\n" ((1) 2 4 2 3) ((2) 6 7 5 7))
-                   ("1\n2\n3\n4\nx\n6\n7\n" ((1) 2 3 2 3) ((2) 4 6 4 7))
-                   ("1\n2\n7\n" ((1 2) 2 2 2 7))
-                   ("1\n2\n3\n4\n5\n6\n7\nx\n" ((1) 2 3 2 3) ((2) 5 6 5 7) (nil 7 8 8 8))
-                   ("1\n2\n3\n4\n5\n6\n7\n" ((1) 2 3 2 3) ((2) 5 6 5 7))
-                   ;; What the agent proposes too.
-                   ("1\n2\nTHREE\n4\n5\n6\n7\n" ((2) 5 6 5 7))))
-    (should (equal (cons unsaved
-                         (mapcar (lambda (hunk)
-                                   (list (outrigger-hunk-numbers hunk)
-                                         (outrigger-hunk-old-start hunk) (outrigger-hunk-old-end hunk)
-                                         (outrigger-hunk-new-start hunk) (outrigger-hunk-new-end hunk)))
-                                 (outrigger-hunks-over
-                                  ;; Line 3 is another one, and line 6 is two.
-                                  (list (outrigger-hunk-make '(1) 2 3 2 3)
-                                        (outrigger-hunk-make '(2) 5 6 5 7))
-                                  (outrigger-hunks-lines "1\n2\n3\n4\n5\n6\n7\n")
-                                  (outrigger-hunks-lines unsaved)
-                                  (outrigger-hunks-lines "1\n2\nTHREE\n4\n5\nSIX\nmore\n7\n"))))
-                   (cons unsaved hunks)))))
+(ert-deftest outrigger-hunks-tests-hunks-of-another-text-are-left-out ()
+  "An answer may be about the next revision, which comes after it."
+  (outrigger-hunks-tests--reviewing "1\n2\n3\n" "1\nTWO\n3\n" '((1 2 1 2))
+    (outrigger-review-compared review "1\nTWO\n3\n" (outrigger-tests--hunks '(1 2 1 2) '(7 8 7 8)))
+    (should (equal (outrigger-hunks-tests--names review) '("hunk 1 of 1")))))
 
 (ert-deftest outrigger-hunks-tests-a-diff-that-is-behind-is-not-acted-on ()
   "Its lines are not those of the text any more."

@@ -349,7 +349,7 @@ MORE parameters go before the usual ones."
                            :path ,(expand-file-name "a.txt" (outrigger-companion-root companion))
                            :agent "Agent" :session "s" :original ,before :proposed ,after
                            :hunks ,(outrigger-tests--compare (or before "") after)
-                           :dirty :json-false))
+                           :dirty :json-false :revision 1))
   (let ((review (car (last outrigger-proposals))))
     (outrigger-proposals--opened review)
     review))
@@ -477,20 +477,29 @@ Carriage returns are no difference."
             (should (equal (cl-count ?@ (buffer-string))
                            (* 4 (if (equal left (or before "")) 0 1))))))))))
 
-(ert-deftest outrigger-tests-unsaved-changes-are-compared ()
-  (outrigger-tests--listening
-    (outrigger-tests--file "a.txt" "one\n")
-    (insert "mine\n")
-    (let ((review (outrigger-tests--propose companion "one\n" "ONE\n" :dirty t)))
-      (with-current-buffer (outrigger-review-view review)
-        (should (string-match-p "^-mine\n-one\n\\+ONE" (buffer-string)))
-        (should (string-match-p "unsaved changes" (outrigger-diff--header))))
-      ;; The agent writes; nothing of the person's is lost.
-      (set-file-times "a.txt" '(1 0))
-      (write-region "ONE\n" nil "a.txt" nil 'silent)
-      (set-visited-file-modtime '(1 0))
-      (should (outrigger-reload-buffer (current-buffer)))
-      (should (equal (buffer-string) "mine\none\n")))))
+(ert-deftest outrigger-tests-unsaved-changes-are-loaded-if-they-were-merged ()
+  (pcase-dolist (`(,outcome ,later ,expected)
+                 '(("accepted" "" "mine\nONE\n")
+                   ("accepted" "more\n" "mine\nmore\none\n")
+                   ("withdrawn" "" "mine\none\n")))
+    (outrigger-tests--listening
+      (outrigger-tests--file "a.txt" "one\n")
+      (insert "mine\n")
+      (let ((file (current-buffer))
+            (review (outrigger-tests--propose companion "mine\none\n" "mine\nONE\n" :dirty t))
+            merged)
+        (with-current-buffer (outrigger-review-view review)
+          (should (string-match-p "^ mine\n-one\n\\+ONE" (buffer-string)))
+          (should (string-match-p "with your unsaved changes" (outrigger-diff--header))))
+        (insert later)
+        (cl-letf (((symbol-function 'outrigger-reload-expect) (lambda (_ text) (setq merged text))))
+          (outrigger-proposals--closed review nil outcome))
+        (with-current-buffer file
+          (write-region "mine\nONE\n" nil buffer-file-name nil 'silent)
+          (set-visited-file-modtime '(1 0))
+          (should (eq (outrigger-reload-buffer file merged)
+                      (if (equal expected "mine\nONE\n") 'loaded 'unsaved)))
+          (should (equal (buffer-string) expected)))))))
 
 (ert-deftest outrigger-tests-what-an-agent-wrote-is-reloaded ()
   (outrigger-tests--listening
@@ -506,17 +515,102 @@ Carriage returns are no difference."
                                (lambda () (equal (with-current-buffer "a.txt" (buffer-string))
                                                  text)))))))
 
-(ert-deftest outrigger-tests-a-file-that-was-written-meanwhile ()
+(defun outrigger-tests--revise (companion before after &rest more)
+  "Have COMPANION send BEFORE and AFTER as the next revision of its proposal.
+MORE parameters go before the usual ones."
+  (let* ((review (car (last outrigger-proposals)))
+         (revision (1+ (outrigger-review-revision review))))
+    (outrigger-companion-handle companion 'outrigger/proposal/open
+                                `(,@more :id ,(outrigger-review-id review)
+                                  :path ,(outrigger-review-path review)
+                                  :agent "Agent" :session "s" :original ,before :proposed ,after
+                                  :hunks ,(outrigger-tests--compare before after)
+                                  :dirty :json-false :revision ,revision
+                                  :stale "the file has changed"))
+    (outrigger-tests--wait "the revision"
+                           (lambda () (eql (outrigger-review-revision review) revision)))))
+
+(ert-deftest outrigger-tests-a-proposal-whose-file-has-changed-is-shown-anew-in-place ()
   (outrigger-tests--listening
-    (outrigger-tests--file "a.txt" "one\n")
-    (let ((review (outrigger-tests--propose companion "one\n" "ONE\n")))
-      (set-file-times "a.txt" '(1 0))
-      (cl-letf (((symbol-function 'yes-or-no-p) #'ignore))
-        (outrigger-proposals--accept review)
-        (should-not (outrigger-tests--heard :outrigger/proposal/verdict)))
-      (cl-letf (((symbol-function 'yes-or-no-p) #'always))
-        (outrigger-proposals--accept review)
-        (should (equal (outrigger-tests--verdict) '(t nil)))))))
+    (let* ((review (outrigger-tests--propose companion "1\n2\n3\n" "1\n2\nTHREE\n"))
+           (proposed (outrigger-review-proposed review))
+           (view (outrigger-review-view review))
+           (window (selected-window)))
+      (with-current-buffer proposed
+        (goto-char (point-min))
+        (search-forward "2"))
+      (should-not (outrigger-companion-handle companion 'outrigger/proposal/text '(:id 1)))
+      (ert-with-message-capture told
+        (outrigger-tests--revise companion "0\n1\n2\n3\n" "0\n1\n2\nTHREE\n")
+        ;; Nothing new is told of the next one.
+        (outrigger-tests--revise companion "00\n1\n2\n3\n" "00\n1\n2\nTHREE\n")
+        (should (equal (length (cdr (split-string told "a.txt: the file has changed\n"))) 1)))
+      (with-current-buffer proposed
+        (should (equal (buffer-string) "00\n1\n2\nTHREE\n"))
+        (should (looking-back "2" (point-min)))
+        (should-not (buffer-modified-p))
+        (should-not buffer-undo-list)
+        (should (string-search "the file has changed" (outrigger-proposal--header))))
+      (with-current-buffer (outrigger-review-original review)
+        (should (equal (buffer-string) "00\n1\n2\n3\n")))
+      (with-current-buffer view
+        (should (string-match-p "^ 1\n 2\n-3\n\\+THREE\n" (buffer-string)))
+        (should (string-search "the file has changed" (outrigger-diff--header))))
+      (should (eq (selected-window) window))
+      (should (equal outrigger-proposals (list review)))
+      (outrigger-proposals--accept review)
+      (should (equal (outrigger-tests--heard :outrigger/proposal/verdict)
+                     '((:id 1 :revision 3 :accepted t)))))))
+
+(ert-deftest outrigger-tests-what-was-typed-comes-back-merged ()
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose companion "1\n2\n" "1\nTWO\n")))
+      (with-current-buffer (outrigger-review-proposed review)
+        (insert "MINE\n"))
+      (should (equal (outrigger-companion-handle companion 'outrigger/proposal/text '(:id 1))
+                     '(:text "MINE\n1\nTWO\n")))
+      (outrigger-tests--revise companion "0\n1\n2\n" "0\nMINE\n1\nTWO\n")
+      (should (equal (outrigger-review-text review) "0\nMINE\n1\nTWO\n")))))
+
+(ert-deftest outrigger-tests-what-is-typed-meanwhile-is-brought-into-the-new-text ()
+  (dolist (fails '(nil t))
+    (outrigger-tests--listening
+      (let ((review (outrigger-tests--propose companion "1\n2\n" "1\nTWO\n"))
+            (merged '(:id 1 :session "s" :original "0\n1\n2\n" :proposed "0\nLATE\n1\nTWO\n"
+                      :revision 2))
+            asked kill-ring)
+        (outrigger-companion-handle companion 'outrigger/proposal/text '(:id 1))
+        (with-current-buffer (outrigger-review-proposed review)
+          (insert "LATE\n"))
+        (cl-letf (((symbol-function 'outrigger-companion-request)
+                   (lambda (_ method params &optional done failed)
+                     (push (cons method params) asked)
+                     (cond (fails (funcall failed "too old"))
+                           ((eq method :outrigger/proposal/list)
+                            (funcall done (list :proposals (vector merged))))
+                           (t (funcall done '(:hunks [])))))))
+          (outrigger-tests--revise companion "0\n1\n2\n" "0\n1\nTWO\n"))
+        (should (equal (car (last asked))
+                       '(:outrigger/proposal/update :id 1 :text "LATE\n1\nTWO\n" :revision 1)))
+        (should (equal (outrigger-review-text review)
+                       (if fails "0\n1\nTWO\n" "0\nLATE\n1\nTWO\n")))
+        (should (equal kill-ring (if fails '("LATE\n1\nTWO\n"))))))))
+
+(ert-deftest outrigger-tests-conflicts-are-marked-until-they-are-resolved ()
+  (outrigger-tests--listening
+    (let ((review (outrigger-tests--propose companion "1\n" "ONE\n")))
+      (with-current-buffer (outrigger-review-proposed review)
+        (should-not smerge-mode)
+        (outrigger-tests--revise
+         companion "one\n" "<<<<<<< in the file now\none\n=======\nONE\n>>>>>>> proposed\n"
+         :conflicts 1)
+        (should smerge-mode)
+        (should (string-search "1 in conflict; the file has changed" (outrigger-proposal--header)))
+        (goto-char (point-min))
+        (smerge-next)
+        (smerge-keep-lower)
+        (should (equal (buffer-string) "ONE\n"))
+        (should-not (string-search "in conflict" (outrigger-proposal--header)))))))
 
 (ert-deftest outrigger-tests-closing-answers-with-the-text ()
   (outrigger-tests--listening
@@ -567,7 +661,7 @@ Carriage returns are no difference."
       (should (equal (outrigger-tests--verdict) '(t "!two\n")))
       (outrigger-companion-handle companion 'outrigger/proposal/open
                              `(:id 1 :path ,(outrigger-review-path review) :session "s"
-                               :proposed "two\n"))
+                               :original "one\n" :proposed "two\n" :revision 1))
       (should (equal outrigger-proposals (list review)))
       (outrigger-proposals--accept review)
       (should (equal (outrigger-tests--verdict) '(t "!two\n"))))))

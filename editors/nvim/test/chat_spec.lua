@@ -105,7 +105,7 @@ it("a conversation is shown as it is put together", function()
     same(vim.list_slice(lines(), #lines() - 3), { "## Agent", "more", "and more", "" })
     chat.change({ change = "clear" })
     same(vim.api.nvim_buf_get_lines(transcript(), 0, -1, false), HEAD)
-    same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "m, plan" })
+    same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "M, plan" })
     chat.change({ change = "status", status = { connection = { state = "off" }, mode = "plan", busy = true } })
     same({ chat.state(), chat.place(), chat.doing() }, { "not connected", "", "plan, working" })
   end)
@@ -333,4 +333,25 @@ it("a model is chosen from those that there are", function()
     chat.model()
     same(sent, { { "model", { model = "n" } } })
   end)
+end)
+
+it("the line above a conversation has what fits, and what the agent does in any case", function()
+  local status = {
+    model = "m(openai)",
+    models = { { id = "m(openai)", name = "Qwen3 Coder" } },
+    mode = "auto-edit",
+    modes = { { id = "auto-edit", name = "Auto-edit" } },
+    usage = { used = 4, size = 100 },
+    busy = true,
+  }
+  local cases = {
+    { 80, "Qwen3 Coder, Auto-edit, 4%, working" },
+    { 35, "Qwen3 Coder, Auto-edit, 4%, working" },
+    { 34, "Qwen3 Coder, 4%, working" },
+    { 23, "Qwen3 Coder, working" },
+    { 19, "working" },
+  }
+  for _, case in ipairs(cases) do
+    same(require("outrigger.chat.status").doing(status, case[1]), case[2], tostring(case[1]))
+  end
 end)

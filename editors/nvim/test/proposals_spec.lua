@@ -17,6 +17,7 @@ local function proposal(id)
     draftHunks = { hunk(1, 2) },
     dirty = false,
     editable = true,
+    revision = 1,
   }
 end
 
@@ -43,6 +44,192 @@ it("the person is told how a proposal ended, unless they have decided it", funct
   proposals.accept(2)
   connection.request = request
   same(told_at_close(2), {})
+end)
+
+--- What is on both sides of the diff in front.
+local function sides()
+  local both = {}
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.api.nvim_win_get_config(window).relative == "" then
+      table.insert(both, table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false), "\n"))
+    end
+  end
+  return both
+end
+
+--- Answers the plugin's requests from `results`, by method, and returns those that were made.
+local function with_companion(results, body)
+  local request, asked = connection.request, {}
+  connection.request = function(method, params, done, failed)
+    table.insert(asked, { method, params })
+    local result = results[method]
+    if type(result) == "string" then
+      failed(result)
+    elseif result then
+      done(result)
+    end
+  end
+  local ok, why = xpcall(body, debug.traceback)
+  connection.request = request
+  assert(ok, why)
+  return asked
+end
+
+local function revised(id, more)
+  local texts = { revision = 2, original = "0\n1\n2\n3\n", proposed = "0\n1\n2\nTHREE\n", draftHunks = nil }
+  return vim.tbl_extend("force", proposal(id), texts, { stale = "the file has changed" }, more or {})
+end
+
+--- What the person was told while `body` ran.
+local function told_in(body)
+  local heard, notify = {}, vim.notify
+  vim.notify = function(text)
+    table.insert(heard, text)
+  end
+  local ok, why = xpcall(body, debug.traceback)
+  vim.notify = notify
+  assert(ok, why)
+  return heard
+end
+
+it("a proposal whose file has changed is shown anew in place", function()
+  proposals.open(proposal(10))
+  proposals.show(10)
+  local window, tabs = vim.api.nvim_get_current_win(), #vim.api.nvim_list_tabpages()
+  vim.fn.cursor(2, 1)
+  same(proposals.text({ id = 10 }), vim.empty_dict())
+  local heard = told_in(function()
+    proposals.open(revised(10))
+    proposals.open(revised(10, { revision = 3 }))
+  end)
+  same(heard, { "outrigger: a.txt: the file has changed" })
+  same(sides(), { "0\n1\n2\n3", "0\n1\n2\nTHREE" })
+  same({ vim.api.nvim_get_current_win(), #vim.api.nvim_list_tabpages() }, { window, tabs })
+  same(vim.fn.getline("."), "2")
+  same(vim.bo.modified, false)
+  vim.cmd("silent! undo 0")
+  same(sides()[2], "0\n1\n2\nTHREE", "undo goes back to a text of another file")
+  told_at_close(10)
+end)
+
+it("nothing changes under a command that is being typed", function()
+  proposals.open(proposal(18))
+  proposals.show(18)
+  _G.during = function()
+    proposals.open(revised(18))
+    _G.meanwhile = sides()[2]
+    return ""
+  end
+  local keys = vim.api.nvim_replace_termcodes(":<C-r>=v:lua.during()<CR><Esc>", true, false, true)
+  vim.api.nvim_feedkeys(keys, "xt", false)
+  same(_G.meanwhile, "1\n2\nTHREE")
+  same(vim.wait(5000, function()
+    return sides()[2] == "0\n1\n2\nTHREE"
+  end), true)
+  told_at_close(18)
+end)
+
+it("new texts take no focus", function()
+  vim.cmd("silent file here")
+  local home = vim.api.nvim_get_current_win()
+  proposals.open(proposal(11))
+  proposals.show(11)
+  vim.api.nvim_set_current_win(home)
+  proposals.open(revised(11))
+  same(vim.api.nvim_get_current_win(), home)
+  proposals.show(11)
+  same(sides()[2], "0\n1\n2\nTHREE")
+  told_at_close(11)
+end)
+
+it("what the person has typed is asked for, and comes back merged", function()
+  proposals.open(proposal(12))
+  proposals.show(12)
+  vim.fn.setline(1, "MINE")
+  same(proposals.text({ id = 12 }), { text = "MINE\n2\nTHREE\n" })
+  proposals.open(revised(12, { proposed = "0\nMINE\n2\nTHREE\n" }))
+  same(sides()[2], "0\nMINE\n2\nTHREE")
+  same(vim.bo.modified, true)
+  told_at_close(12)
+end)
+
+it("what was typed after the question is brought into the new text first", function()
+  proposals.open(proposal(13))
+  proposals.show(13)
+  proposals.text({ id = 13 })
+  vim.fn.setline(1, "LATE")
+  local merged = revised(13, { proposed = "0\nLATE\n2\nTHREE\n" })
+  local results = { ["outrigger/proposal/update"] = { hunks = {} }, ["outrigger/proposal/list"] = { proposals = { merged } } }
+  local asked = with_companion(results, function()
+    proposals.open(revised(13))
+  end)
+  same(asked[1][2], { id = 13, text = "LATE\n2\nTHREE\n", revision = 1 })
+  same(sides()[2], "0\nLATE\n2\nTHREE")
+  told_at_close(13)
+end)
+
+it("what cannot be brought into the new text can be pasted", function()
+  proposals.open(proposal(14))
+  proposals.show(14)
+  vim.fn.setline(1, "LATE")
+  local heard = told_in(function()
+    with_companion({ ["outrigger/proposal/update"] = "too old" }, function()
+      proposals.open(revised(14))
+    end)
+  end)
+  same(#heard, 2, vim.inspect(heard))
+  same(sides()[2], "0\n1\n2\nTHREE")
+  same(vim.fn.getreg('"'), "LATE\n2\nTHREE\n")
+  told_at_close(14)
+end)
+
+it("the same text again keeps what the person has typed", function()
+  proposals.open(proposal(15))
+  proposals.show(15)
+  vim.fn.setline(1, "MINE")
+  proposals.open(vim.tbl_extend("force", proposal(15), { revision = 3 }))
+  same(sides()[2], "MINE\n2\nTHREE")
+  local asked = with_companion({}, function()
+    proposals.accept(15)
+  end)
+  same(asked[1][2], { id = 15, accepted = true, text = "MINE\n2\nTHREE\n", revision = 3 })
+  told_at_close(15)
+end)
+
+it("a decision that is refused leaves the person in the review, and they are told why", function()
+  proposals.open(proposal(16))
+  proposals.show(16)
+  local heard = told_in(function()
+    local asked = with_companion({ ["outrigger/proposal/verdict"] = "one place is in conflict" }, function()
+      vim.cmd("write")
+    end)
+    same(asked[1][2], { id = 16, accepted = true, revision = 1 })
+  end)
+  same(heard, { "outrigger: one place is in conflict" })
+  same({ vim.bo.modified, vim.wo.diff }, { true, true })
+  told_at_close(16)
+end)
+
+--- What stands above or below a window of the diff, without what says where to cut it off.
+local function label(window)
+  return (vim.wo[window][vim.fn.exists("+winbar") == 1 and "winbar" or "statusline"]:gsub("%%<", ""))
+end
+
+it("the review says what the sides are, and what is in conflict until it is resolved", function()
+  local text = "<<<<<<< in the file now\n1\n=======\nONE\n>>>>>>> proposed\n"
+  proposals.open(revised(17, { proposed = text, conflicts = 1, dirty = true, who = "Some Agent (2)" }))
+  told_in(function()
+    proposals.show(17)
+  end)
+  local left, right = vim.fn.win_getid(1), vim.fn.win_getid(2)
+  same(label(left), "a.txt with your unsaved changes: the file has changed")
+  same(label(right), "a.txt as Some Agent (2) proposes | 1 in conflict (]x), :w accepts, :q rejects")
+  same(#vim.fn.getmatches(), 1)
+  vim.fn.setline(1, { "1", "", "", "", "" })
+  vim.cmd("doautocmd TextChanged")
+  same(label(right), "a.txt as Some Agent (2) proposes | :w accepts, :q rejects")
+  same(#vim.fn.getmatches(), 0)
+  told_at_close(17)
 end)
 
 it("the cursor is on the first hunk of the text that is shown", function()

@@ -69,3 +69,27 @@ it("what Neovim would write is what is joined", function()
     end
   end
 end)
+
+it("a line is found again where it is after a change", function()
+  local cases = {
+    -- Before, after, the line, where it is then.
+    { "a b c", "a b c", 2, 2 },
+    { "a b c", "new a b c", 2, 3 },
+    { "a b c", "a b new c", 2, 2 },
+    { "a b c", "a b new c", 3, 4 },
+    { "a b c", "a c", 3, 2 },
+    { "a b c", "a c", 2, 1 },
+    { "a b c", "x", 3, 1 },
+    { "a", "a b c", 1, 1 },
+  }
+  for _, case in ipairs(cases) do
+    local before, after = vim.split(case[1], " "), vim.split(case[2], " ")
+    same(text.moved(before, after, case[3]), case[4], vim.inspect(case))
+  end
+end)
+
+it("the form of a text is no difference", function()
+  same(text.is_same("a\nb\n", "\239\187\191a\r\nb\r\n"), true)
+  same(text.is_same("a\nb\n", "a\nb"), false)
+  same(text.is_same("a\n", "b\n"), false)
+end)

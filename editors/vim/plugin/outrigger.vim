@@ -18,7 +18,7 @@ import autoload 'outrigger/interrupt.vim'
 import autoload 'outrigger/proposals.vim'
 import autoload 'outrigger/selection.vim'
 
-command -nargs=* -bang -complete=custom,command.Complete Outrigger command.Run([<f-args>], <bang>false)
+command -nargs=* -complete=custom,command.Complete Outrigger command.Run([<f-args>])
 
 augroup outrigger
   autocmd!

@@ -1,5 +1,5 @@
 vim9script
-# A proposal is over, and the person is told how; the hunks are those of the text that is shown.
+# Proposals come, get other texts, and are over; the hunks are those of the text that is shown.
 
 import autoload 'outrigger/log.vim'
 import autoload 'outrigger/proposals.vim'
@@ -20,6 +20,7 @@ def Proposal(): dict<any>
     hunks: [Hunk(1, 0), Hunk(2, 2)],
     dirty: false,
     editable: true,
+    revision: 1,
   }
 enddef
 
@@ -41,4 +42,111 @@ def g:Test_the_hunks_are_those_of_the_text_that_is_shown()
   review.Open(drafted, true)
   assert_equal(3, line('.'))
   review.Close(drafted)
+enddef
+
+# The proposal as it is after somebody has put a line at the top of the file.
+def Revised(more: dict<any>): dict<any>
+  return Proposal()->extend({
+    revision: 2,
+    original: "0\n1\n2\n3\n",
+    proposed: "0\n1\n2\nTHREE\n",
+    stale: 'the file has changed',
+  })->extend(more)
+enddef
+
+def Sides(): list<string>
+  return [winbufnr(1), winbufnr(2)]->map((_, buffer) => getbufline(buffer, 1, '$')->join(' '))
+enddef
+
+def ShowIt()
+  proposals.Open(Proposal())
+  proposals.Show(1)
+enddef
+
+def PutAway()
+  proposals.Close({id: 1})
+  popup_clear()
+  silent! tabonly!
+  silent! :%bwipeout!
+enddef
+
+def g:Test_a_proposal_whose_file_has_changed_is_shown_anew_in_place()
+  ShowIt()
+  cursor(2, 1)
+  const [window, tabs] = [win_getid(), tabpagenr('$')]
+  assert_equal({}, proposals.TypedText(1))
+  const before = log.Tail(1000)->len()
+  proposals.Open(Revised({}))
+  proposals.Open(Revised({revision: 3}))
+  assert_equal(['0 1 2 3', '0 1 2 THREE'], Sides())
+  assert_equal([window, tabs], [win_getid(), tabpagenr('$')])
+  assert_equal('2', getline('.'))
+  assert_false(&modified)
+  assert_false(getbufvar(winbufnr(1), '&modifiable'))
+  assert_equal(before + 1, log.Tail(1000)->len(), 'the person is told once')
+  assert_match('a.txt: the file has changed', log.Tail(1)[0])
+  silent! undo 0
+  assert_equal('0 1 2 THREE', Sides()[1], 'undo goes back to a text of another file')
+  PutAway()
+enddef
+
+def g:Test_new_texts_take_no_focus()
+  const home = win_getid()
+  ShowIt()
+  win_gotoid(home)
+  proposals.Open(Revised({}))
+  assert_equal(home, win_getid())
+  proposals.Show(1)
+  assert_equal('0 1 2 THREE', Sides()[1])
+  assert_match('the file has changed', getwinvar(1, '&statusline'))
+  PutAway()
+enddef
+
+def g:Test_what_was_typed_is_asked_for_and_comes_back_merged()
+  ShowIt()
+  setline(1, 'MINE')
+  assert_equal({text: "MINE\n2\nTHREE\n"}, proposals.TypedText(1))
+  proposals.Open(Revised({proposed: "0\nMINE\n2\nTHREE\n"}))
+  assert_equal('0 MINE 2 THREE', Sides()[1])
+  assert_true(&modified)
+  PutAway()
+enddef
+
+def g:Test_the_same_text_again_keeps_what_was_typed()
+  ShowIt()
+  proposals.Open(Revised({}))
+  setline(1, 'MINE')
+  # The companion is another one, and counts anew.
+  proposals.Forget()
+  proposals.Open(Revised({revision: 1}))
+  assert_equal('MINE 1 2 THREE', Sides()[1])
+  PutAway()
+enddef
+
+# The companion has forgotten what this revision was.
+def g:Test_what_cannot_be_brought_into_the_new_text_can_be_pasted()
+  ShowIt()
+  proposals.Open(Revised({}))
+  setline(1, 'LATE')
+  proposals.Forget()
+  proposals.Open(Revised({original: "other\n", proposed: "OTHER\n"}))
+  assert_equal(['other', 'OTHER'], Sides())
+  assert_equal("LATE\n1\n2\nTHREE\n", getreg('"'))
+  PutAway()
+enddef
+
+def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
+  const text = "<<<<<<< in the file now\n1\n=======\nONE\n>>>>>>> proposed\n"
+  proposals.Open(Revised({proposed: text, conflicts: 1, dirty: true, who: 'Some Agent (2)', path: '/w/100%.txt'}))
+  proposals.Show(1)
+  const left = '/w/100%%.txt with your unsaved changes: the file has changed'
+  assert_match('^\V' .. left, getwinvar(1, '&statusline'))
+  const right = '/w/100%%.txt as Some Agent (2) proposes | '
+  assert_equal(right .. '1 in conflict (]x), :w accepts, :q rejects', getwinvar(2, '&statusline'))
+  assert_equal(1, len(getmatches()))
+  setline(1, ['1', '', '', '', ''])
+  doautocmd TextChanged
+  assert_equal(right .. ':w accepts, :q rejects', getwinvar(2, '&statusline'))
+  assert_equal(0, len(getmatches()))
+  PutAway()
 enddef

@@ -48,3 +48,24 @@ def g:Test_what_is_no_utf8_is_made_utf8()
   assert_equal("é\n", text.Join(['é']))
   assert_equal('', text.Join([]))
 enddef
+
+def g:Test_a_line_is_found_again_after_a_change()
+  for [before, after, at, expected] in [
+      ['a b c', 'a b c', 2, 2],
+      ['a b c', 'new a b c', 2, 3],
+      ['a b c', 'a b new c', 2, 2],
+      ['a b c', 'a b new c', 3, 4],
+      ['a b c', 'a c', 3, 2],
+      ['a b c', 'a c', 2, 1],
+      ['a b c', 'x', 3, 1],
+      ['a', 'a b c', 1, 1],
+  ]
+    assert_equal(expected, text.Moved(split(before), split(after), at), $'{before} {after} {at}')
+  endfor
+enddef
+
+def g:Test_the_form_of_a_text_is_no_difference()
+  assert_true(text.IsSame("a\nb\n", "\ufeffa\r\nb\r\n"))
+  assert_false(text.IsSame("a\nb\n", "a\nb"))
+  assert_false(text.IsSame("a\n", "b\n"))
+enddef

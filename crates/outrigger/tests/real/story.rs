@@ -90,32 +90,49 @@ pub(crate) fn nothing_is_changed(house: &Household, terminal: &Terminal) {
     assert_eq!(house.read("keep.txt").unwrap(), b"as it was\n");
 }
 
-/// The agent wants to change `moving.txt`, which somebody else will change.
-pub(crate) fn change_of_a_moving_file(house: &Household, terminal: &mut Terminal) -> String {
-    house.write("moving.txt", "as the agent read it\n");
-    house.ask_to_rewrite(terminal, "moving.txt", PROPOSED)
+/// What the person writes at the end of a file for which a proposal is pending.
+pub(crate) const MINE: &str = "MY OWN PARAGRAPH";
+
+/// A file that the agent wants to change and the person goes on writing.
+pub(crate) fn write_shared_file(house: &Household, name: &str) {
+    house.write(name, poem("third", "seventeenth"));
 }
 
-const THEIRS: &str = "changed by somebody else\n";
-
-pub(crate) fn file_moves(house: &Household) {
-    house.write("moving.txt", THEIRS);
+/// The agent wants to change its third line to capital letters.
+pub(crate) fn change_of_a_shared_file(
+    house: &Household,
+    terminal: &mut Terminal,
+    name: &str,
+) -> String {
+    house.ask_to_rewrite(terminal, name, &poem("THIRD", "seventeenth"))
 }
 
-/// The person accepted it all the same. Qwen Code looks for itself whether the file has changed, and
-/// then does not write it.
-pub(crate) fn moving_file_is_written(
+/// The person has added [`MINE`] and saved the file.
+pub(crate) fn shared_file_is_saved(house: &Household, terminal: &Terminal, name: &str) {
+    let saved = format!("{}{MINE}\n", poem("third", "seventeenth"));
+    house.wait_for_file(terminal, name, saved);
+}
+
+/// The proposal was accepted with what the person has added. Qwen Code looks for itself whether the
+/// file was written since it read it, and then does not write it.
+pub(crate) fn shared_file_is_whole(
     house: &Household,
     terminal: &Terminal,
+    name: &str,
     agent: Agent,
+    is_saved: bool,
     mark: &str,
 ) {
     house.wait_until_done(terminal, mark);
-    let after = match agent {
-        Agent::Qwen => THEIRS,
-        Agent::Gemini => PROPOSED,
+    let third = match agent {
+        Agent::Qwen if is_saved => "third",
+        _ => "THIRD",
     };
-    house.wait_for_file(terminal, "moving.txt", after);
+    house.wait_for_file(
+        terminal,
+        name,
+        format!("{}{MINE}\n", poem(third, "seventeenth")),
+    );
 }
 
 /// The agent wants to create `terminal.txt`.

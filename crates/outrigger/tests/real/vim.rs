@@ -36,8 +36,9 @@ fn decide_in_vim(agent: Agent) {
     accept_edited_with_odd_bytes(&house, &mut vim, &mut terminal);
     accept_one_hunk(&house, &mut vim, &mut terminal);
     nothing_is_taken_from_somebody_who_types(&house, &mut vim, &mut terminal);
-    file_changed_on_disk(&house, &mut vim, &mut terminal, agent);
-    unsaved_changes(&house, &mut vim, &mut terminal);
+    change_and_save(&house, &mut vim, &mut terminal, agent);
+    change_without_saving(&house, &mut vim, &mut terminal, agent);
+    refuse_a_conflict(&house, &mut vim, &mut terminal);
     answer_in_the_terminal(&house, &mut vim, &mut terminal, agent);
     reject(&house, &mut vim, &mut terminal);
     terminal.quit();
@@ -140,45 +141,83 @@ fn nothing_is_taken_from_somebody_who_types(
     vim.type_keys(":edit!\r");
 }
 
-/// Vim refuses the first time. Qwen Code refuses too, whatever the person says.
-fn file_changed_on_disk(
+/// The person goes on writing the file, and saves it, while its diff is open.
+fn change_and_save(house: &Household, vim: &mut Terminal, terminal: &mut Terminal, agent: Agent) {
+    let name = "saved.txt";
+    story::write_shared_file(house, name);
+    vim.type_keys(":edit! saved.txt\r");
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    vim.wait_until("the diff, who proposes it and how to decide", |screen| {
+        let who = match agent {
+            Agent::Qwen => "Qwen Code",
+            Agent::Gemini => "Gemini CLI",
+        };
+        let proposes = format!("as {who} proposes | :w accepts, :q rejects");
+        screen.contains("THIRD") && screen.contains(&proposes)
+    });
+    vim.type_keys(&format!("gtGo{}\x1b:w\r", story::MINE));
+    story::shared_file_is_saved(house, terminal, name);
+    vim.wait_until("the news, where the person is", |screen| {
+        screen.contains("the file has changed since") && !screen.contains("proposes |")
+    });
+    // With what is folded because it is the same.
+    vim.type_keys(":Outrigger show\rzR");
+    vim.wait_until("the diff with both changes", |screen| {
+        screen.contains("THIRD") && screen.contains(story::MINE)
+    });
+    vim.type_keys(":w\r");
+    story::shared_file_is_whole(house, terminal, name, agent, true, &mark);
+    put_away(vim);
+}
+
+/// The person goes on writing the file without saving it.
+fn change_without_saving(
     house: &Household,
     vim: &mut Terminal,
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let mark = story::change_of_a_moving_file(house, terminal);
-    vim.wait_until("the diff", |screen| {
-        screen.contains("as the agent wants it")
+    let name = "unsaved.txt";
+    story::write_shared_file(house, name);
+    vim.type_keys(&format!(":edit! unsaved.txt\rGo{}\x1b", story::MINE));
+    vim.wait_until("what was typed", |screen| screen.contains(story::MINE));
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    vim.wait_until("the diff, and what it is about", |screen| {
+        screen.contains("THIRD") && screen.contains("unsaved.txt with your unsaved changes")
     });
-    story::file_moves(house);
+    vim.type_keys("zR");
+    vim.wait_until("what was typed", |screen| screen.contains(story::MINE));
     vim.type_keys(":w\r");
-    vim.wait_until("the refusal", |screen| {
-        screen.contains("has changed on disk")
-    });
-    vim.type_keys(":w!\r");
-    story::moving_file_is_written(house, terminal, agent, &mark);
+    story::shared_file_is_whole(house, terminal, name, agent, false, &mark);
     put_away(vim);
+    // What was merged is loaded without a question.
+    vim.type_keys(":echo 'modified:' .. &modified .. getline(3)\r");
+    vim.wait_until("the file, loaded again", |screen| {
+        screen.contains("modified:0THIRD") && screen.contains(story::MINE)
+    });
 }
 
-fn unsaved_changes(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
-    vim.type_keys(":edit! hello.txt\rggOMINE\x1b");
-    let mark = house.ask_to_edit(terminal, "hello.txt", "second", "SECOND");
-    vim.wait_until("the diff with a warning", |screen| {
-        screen.contains("not saved") && screen.contains("MINE") && screen.contains("SECOND")
+/// Both have changed the same line. The decision is refused until the person has said what it should
+/// be, and `:wq` does not lose the diff.
+fn refuse_a_conflict(house: &Household, vim: &mut Terminal, terminal: &mut Terminal) {
+    house.write("both.txt", "as it was\n");
+    vim.type_keys(":edit! both.txt\rccMINE\x1b");
+    vim.wait_until("what was typed", |screen| screen.contains("MINE"));
+    let mark = house.ask_to_edit(terminal, "both.txt", "as it was", "THEIRS");
+    vim.wait_until("the conflict", |screen| {
+        screen.contains(">>>>>>> proposed") && screen.contains("1 in conflict")
     });
-    vim.type_keys(":w\r");
-    house.wait_for_file(
-        terminal,
-        "hello.txt",
-        "first line\nSECOND line\nthird line\n",
-    );
+    for accept in [":w\r", ":wq\r"] {
+        vim.type_keys(":call popup_clear()\r");
+        vim.wait_until("no notice", |screen| !screen.contains("or reject the"));
+        vim.type_keys(accept);
+        vim.wait_until("all of the refusal, above the diff", |screen| {
+            screen.contains("or reject the") && screen.contains(">>>>>>> proposed")
+        });
+    }
+    vim.type_keys("ggdGiMINE and THEIRS\x1b:w\r");
+    house.wait_for_file(terminal, "both.txt", "MINE and THEIRS\n");
     house.wait_until_done(terminal, &mark);
-    // Vim throws nothing away.
-    vim.wait_until("the warning", |screen| {
-        screen.contains("has other changes on disk") && screen.starts_with("MINE")
-    });
-    vim.type_keys(":edit!\r");
     put_away(vim);
 }
 
@@ -382,7 +421,7 @@ fn plugin() -> PathBuf {
 /// Waits until no diff is on the screen.
 fn put_away(vim: &Terminal) {
     vim.wait_until("the end of the diff", |screen| {
-        !screen.contains("outrigger://")
+        !screen.contains("proposes |")
     });
 }
 

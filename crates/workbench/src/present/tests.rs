@@ -50,6 +50,14 @@ fn accepted(proposals: &mut Proposals, id: ProposalId, seen: u32) -> Result<Stri
 }
 
 #[test]
+fn an_empty_file_and_none_are_the_same() {
+    for (base, now) in [(text(""), Original::Absent), (Original::Absent, text(""))] {
+        let (proposals, id) = one(base, "new\n", false);
+        assert!(proposals.get(id).unwrap().is_against(&now));
+    }
+}
+
+#[test]
 fn what_an_agent_writes_has_the_changes_of_both() {
     use FileChange::{Changed, Created, Deleted};
     for (base, now, proposed, change, expected) in [

@@ -197,6 +197,9 @@ local function settings()
       ["outrigger/proposal/open"] = function(_, params)
         return proposals.open(params)
       end,
+      ["outrigger/proposal/text"] = function(_, params)
+        return proposals.text(params)
+      end,
       ["outrigger/proposal/close"] = function(_, params)
         return proposals.close(params)
       end,

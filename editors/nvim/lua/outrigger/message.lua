@@ -1,14 +1,84 @@
---- What the person is told, always in one line: a longer one would make Neovim ask for Enter.
+--- What the person is told. At the bottom it is always one line: a longer one would make Neovim ask for
+--- Enter. What does not fit there, or would not be seen because the person is inserting text, stands
+--- in a small window above the text for a few seconds.
+
+local log = require("outrigger.log")
 
 local M = {}
 
 --- How many characters of somebody else's text fit into a line with our own words.
 local BRIEF = 40
+--- How long a notice stays, in milliseconds, and how many columns wide it is at most.
+local STAYS = 8000
+local WIDEST = 60
 
 local told = {}
+--- The window with a notice.
+local notice = nil
+
+--- Takes the notice away, if there is one.
+function M.hide()
+  if notice and vim.api.nvim_win_is_valid(notice) then
+    pcall(vim.api.nvim_win_close, notice, true)
+  end
+  notice = nil
+end
+
+local function wrapped(text, width)
+  local lines, line = {}, ""
+  for word in text:gmatch("%S+") do
+    if line ~= "" and vim.fn.strdisplaywidth(line .. " " .. word) > width then
+      table.insert(lines, line)
+      line = word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  table.insert(lines, line)
+  return lines
+end
+
+local function show_notice(text)
+  M.hide()
+  local lines = wrapped(text, math.min(WIDEST, vim.o.columns - 4))
+  local width = 1
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  local place = { relative = "editor", anchor = "NE", row = 1, col = vim.o.columns, focusable = false }
+  local form = { width = width, height = #lines, style = "minimal", border = "single", noautocmd = true }
+  local window = vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", place, form))
+  notice = window
+  vim.defer_fn(function()
+    if notice == window then
+      M.hide()
+    end
+  end, STAYS)
+end
+
+--- Whether the person has no other way of being notified than Neovim's own, a line at the bottom.
+local function is_plain()
+  return vim.startswith(debug.getinfo(vim.notify, "S").source, "@vim/")
+end
 
 local function tell(level, text)
-  vim.notify("outrigger: " .. text, level, { title = "Outrigger" })
+  local line = "outrigger: " .. text:gsub("%s+", " ")
+  if is_plain() then
+    local room = vim.o.columns - 12
+    local is_long = vim.fn.strdisplaywidth(line) > room
+    if is_long or vim.fn.mode():match("^[iR]") then
+      -- Where no window may be opened, the line has to do.
+      pcall(show_notice, line)
+    end
+    if is_long then
+      log.add(text)
+      line = vim.fn.strcharpart(line, 0, room - 1) .. "…"
+    end
+  end
+  vim.notify(line, level, { title = "Outrigger" })
 end
 
 function M.info(text)

@@ -13,10 +13,14 @@ local M = {}
 
 --- How long a proposal waits for a moment to interrupt before the person is told, in milliseconds.
 local BEFORE_TELLING = 1000
+--- How often to look whether a command was typed to its end, in milliseconds.
+local PAUSE = 50
 
 --- Everything that is pending, oldest first. Each has its `proposal`, and when it `came`; its
---- `review` while it is on the screen; `told` once the person knows of it; `aside` if they have seen
---- it and gone on; `decided` once they have decided.
+--- `review` while it is on the screen; `told` once the person knows of it; `stale` is what they were
+--- told about its file; `aside` if they have seen it and gone on; `decided` once they have decided;
+--- `typed` is what they had made of the text when its review went away without being over, and
+--- `known` what the companion was told of that last.
 local pending = {}
 --- What the person had made of proposals when the companion died, by number.
 local drafts = {}
@@ -37,25 +41,47 @@ local function shown()
   end
 end
 
+local function name(it)
+  return vim.fn.fnamemodify(it.proposal.path, ":t")
+end
+
 local function describe(it)
-  local name = vim.fn.fnamemodify(it.proposal.path, ":t")
   local what = it.proposal.original and "a change to" or "the new file"
-  return ("%s proposes %s %s"):format(it.proposal.agent, what, name)
+  return ("%s proposes %s %s"):format(review.who(it.proposal), what, name(it))
 end
 
 local function facts(it)
   return { id = it.proposal.id, path = it.proposal.path, agent = it.proposal.agent }
 end
 
+--- Says once that the file is not what the agent has read.
+local function tell_stale(it)
+  local stale = it.proposal.stale
+  if stale and stale ~= it.stale then
+    message.warn(("%s: %s"):format(name(it), stale))
+  end
+  it.stale = stale
+end
+
+--- What the person has made of the text, of which original, in which revision.
+local function draft(it, text)
+  return text and { text = text, original = it.proposal.original, revision = it.proposal.revision }
+end
+
+--- The same as it is now; nil if they have changed nothing.
+local function typed(it)
+  return it.review and draft(it, it.review:text()) or it.typed
+end
+
+local next_one
+
 local function decide(it, verdict)
   if it.decided then
     return
   end
   it.decided = true
-  if it.review then
-    it.review:decided()
-  end
-  verdict.id = it.proposal.id
+  it.typed = draft(it, verdict.text)
+  verdict.id, verdict.revision = it.proposal.id, it.proposal.revision
   connection.request("outrigger/proposal/verdict", verdict, function(result)
     if not result.delivered then
       message.info(result.message)
@@ -64,15 +90,83 @@ local function decide(it, verdict)
     message.warn(why)
     it.decided = false
     if it.review then
+      it.typed = nil
       it.review:undecided()
+    else
+      -- `:wq` has closed it, but nothing was decided.
+      it.aside = nil
+      next_one()
     end
   end)
 end
 
 local function put_away(it)
   if it.review then
+    it.typed = typed(it)
     it.review:close()
     it.review = nil
+  end
+end
+
+--- Shows other texts of a proposal, where it is.
+local function replace(it, proposal)
+  it.proposal, it.typed, it.known = proposal, nil, nil
+  if it.review then
+    it.review:revise(proposal)
+    tell_stale(it)
+  end
+end
+
+--- What was typed cannot be brought into the new text; it is where the person can paste it from.
+local function keep_apart(it, text)
+  vim.fn.setreg('"', text)
+  message.warn(name(it) .. " has changed too much for what you had typed; p puts your text")
+end
+
+--- The companion has another text for a proposal. `known` is what it has been told of the person's
+--- edits. If there are more, because they go on typing, those are brought into the new text first.
+local function revise(it, proposal, known)
+  local mine = typed(it)
+  if mine and mine.original == proposal.original then
+    mine.revision, mine.lost = proposal.revision, nil
+    it.proposal, it.known = proposal, nil
+    if it.review then
+      it.review:keep(proposal)
+    end
+    return
+  elseif not mine or mine.text == known then
+    return replace(it, proposal)
+  elseif mine.lost then
+    replace(it, proposal)
+    return keep_apart(it, mine.text)
+  end
+  local function failed()
+    if find(proposal.id) == it then
+      replace(it, proposal)
+      keep_apart(it, mine.text)
+    end
+  end
+  local update = { id = proposal.id, text = mine.text, revision = mine.revision }
+  connection.request("outrigger/proposal/update", update, function()
+    connection.request("outrigger/proposal/list", nil, function(result)
+      for _, listed in ipairs(result.proposals) do
+        if listed.id == proposal.id and find(listed.id) == it then
+          revise(it, listed, mine.text)
+        end
+      end
+    end, failed)
+  end, failed)
+end
+
+--- The same, but while the person types a command nothing changes under it: `:w` means what they have
+--- seen.
+local function revise_soon(it, proposal)
+  if vim.api.nvim_get_mode().mode:match("^[cr]") then
+    vim.defer_fn(function()
+      revise_soon(it, proposal)
+    end, PAUSE)
+  elseif find(proposal.id) == it then
+    revise(it, proposal, it.known)
   end
 end
 
@@ -90,21 +184,20 @@ local function present(it)
       it.aside = true
     end,
   })
-  if ok then
-    it.review, it.told, it.aside = opened, true, nil
-    local draft = drafts[it.proposal.id]
-    drafts[it.proposal.id] = nil
-    if draft and draft.path == it.proposal.path then
-      opened:set_text(draft.text)
-    end
-  else
+  if not ok then
     it.told, it.aside = true, true
-    message.error(("cannot show the diff: %s"):format(opened))
+    return message.error(("cannot show the diff: %s"):format(opened))
   end
+  it.review, it.told, it.aside = opened, true, nil
+  if it.typed then
+    opened:set_text(it.typed.text)
+    it.typed = nil
+  end
+  tell_stale(it)
 end
 
 --- Brings the next proposal to the front as soon as the person may be interrupted.
-local next_one = interrupt.watcher(function()
+next_one = interrupt.watcher(function()
   if shown() then
     return false
   end
@@ -125,18 +218,38 @@ local next_one = interrupt.watcher(function()
   return again
 end)
 
---- A proposal came; says that it will be shown.
+--- A proposal came, or has other texts; says that it will be shown.
 function M.open(proposal)
-  local old, index = find(proposal.id)
-  if old then
-    put_away(old)
+  local it, index = find(proposal.id)
+  if it and it.proposal.session == proposal.session then
+    revise_soon(it, proposal)
+    return { opened = true }
+  elseif it then
+    put_away(it)
     table.remove(pending, index)
   end
-  local it = { proposal = proposal, came = uv.now() }
+  it = { proposal = proposal, came = uv.now() }
   table.insert(pending, it)
+  local kept = drafts[proposal.id]
+  drafts[proposal.id] = nil
+  if kept and kept.path == proposal.path then
+    it.typed = kept
+    revise(it, proposal)
+  end
   event.fire("OutriggerProposalOpened", facts(it))
   next_one()
   return { opened = true }
+end
+
+--- The companion is about to send other texts; returns what the person has made of the present one.
+function M.text(about)
+  local it = find(about.id)
+  local answer = vim.empty_dict()
+  local mine = it and typed(it)
+  if mine then
+    it.known, answer.text = mine.text, mine.text
+  end
+  return answer
 end
 
 --- A proposal is over, whoever ended it; returns what the person has made of its text. They are told
@@ -149,7 +262,8 @@ function M.close(over)
     table.remove(pending, index)
     put_away(it)
     drafts[over.id] = nil
-    reload.expect(it.proposal.path)
+    -- What was accepted has the unsaved changes in it that the left side had.
+    reload.expect(it.proposal.path, over.outcome == "accepted" and it.proposal.original or nil)
     if not it.decided then
       message.info(over.message)
     end
@@ -160,12 +274,13 @@ function M.close(over)
 end
 
 --- The companion is gone: what is still pending comes again with the next one. What the person has
---- typed is kept until then.
+--- typed is kept until then. The next companion counts revisions anew; only the first one is the same.
 function M.forget()
   for _, it in ipairs(pending) do
-    local text = it.review and it.review:text()
-    if text then
-      drafts[it.proposal.id] = { path = it.proposal.path, text = text }
+    local mine = typed(it)
+    if mine then
+      mine.path, mine.lost = it.proposal.path, mine.revision ~= 1
+      drafts[it.proposal.id] = mine
     end
     put_away(it)
   end
@@ -217,7 +332,8 @@ end
 function M.accept(id)
   local it = meant(id)
   if it then
-    decide(it, { accepted = true, text = it.review and it.review:text() or nil })
+    local mine = typed(it)
+    decide(it, { accepted = true, text = mine and mine.text or nil })
   end
 end
 

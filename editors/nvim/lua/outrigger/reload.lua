@@ -6,6 +6,7 @@
 
 local documents = require("outrigger.documents")
 local message = require("outrigger.message")
+local text = require("outrigger.text")
 
 local uv = vim.uv or vim.loop
 
@@ -20,9 +21,11 @@ local group = vim.api.nvim_create_augroup("outrigger_reload", {})
 local looking = {}
 
 --- A buffer with unsaved changes stays as it is: a question in the middle of something else would take
---- the next key for its answer, and Neovim asks before it overwrites the file with it.
-local function choose(path)
-  if vim.v.fcs_reason == "conflict" then
+--- the next key for its answer, and Neovim asks before it overwrites the file with it. But if those
+--- are the changes that were merged into what the agent has written, nothing is lost.
+local function choose(path, buffer, merged)
+  local is_merged = merged and text.is_same(text.join(buffer), merged)
+  if vim.v.fcs_reason == "conflict" and not is_merged then
     vim.v.fcs_choice = ""
     -- Later, because the look itself is silent.
     vim.schedule(function()
@@ -39,8 +42,9 @@ local function may_look(buffer)
   return mode:match("^[nt]") or (buffer ~= vim.api.nvim_get_current_buf() and not mode:match("^[cr!]"))
 end
 
---- The agent may write the file at `path` any moment.
-function M.expect(path)
+--- The agent may write the file at `path` any moment. `merged` is the text of the buffer that is part
+--- of what it writes, if the person has accepted that.
+function M.expect(path, merged)
   local buffer = documents.at(path)
   if not buffer then
     return
@@ -53,7 +57,7 @@ function M.expect(path)
     group = group,
     buffer = buffer,
     callback = function()
-      choose(path)
+      choose(path, buffer, merged)
     end,
   })
   local function stop()

@@ -4,13 +4,16 @@
 local documents = require("outrigger.documents")
 local message = require("outrigger.message")
 local text = require("outrigger.text")
-local watch = require("outrigger.watch")
 
 local M = {}
 M.__index = M
 
 --- `:xit` and `:exit`, however short.
 local WRITE_AND_QUIT = [[^\s*\(x\%[it]\|exi\%[t]\)!\?\s*$]]
+
+--- The first line of a place that both have changed, and all the lines that mark it.
+local CONFLICT = [[^<\{7,} in the file now$]]
+local MARKERS = CONFLICT .. [[\|^=\{7,}$\|^>\{7,} proposed$]]
 
 local function detect_filetype(buffer, path)
   local file = documents.at(path)
@@ -27,12 +30,17 @@ local function detect_filetype(buffer, path)
   end
 end
 
-local function scratch(name, buftype, content)
-  local buffer = vim.api.nvim_create_buf(false, true)
-  -- Undo must not go back to an empty buffer. The second value means that of all other buffers.
+--- Undo must not go back beyond this.
+local function fill(buffer, content)
   vim.bo[buffer].undolevels = -1
   text.fill(buffer, content)
+  -- This value means that of all other buffers.
   vim.bo[buffer].undolevels = -123456
+end
+
+local function scratch(name, buftype, content)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  fill(buffer, content)
   vim.api.nvim_buf_set_name(buffer, name)
   vim.bo[buffer].buftype = buftype
   vim.bo[buffer].swapfile = false
@@ -40,22 +48,46 @@ local function scratch(name, buftype, content)
   return buffer
 end
 
---- What the person has now: the buffer with its unsaved changes, else what the agent has read.
-local function original(proposal)
-  local file = documents.at(proposal.path)
-  if file and vim.bo[file].modified then
-    return text.join(file), true
+--- Fills a buffer anew, in place: undo does not go back to a text that is not valid any more, and
+--- every window stays at the lines that it shows, as far as they are still there.
+local function refill(buffer, content)
+  local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  local views = {}
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
   end
-  return proposal.original or "", false
+  local modifiable = vim.bo[buffer].modifiable
+  vim.bo[buffer].modifiable = true
+  fill(buffer, content)
+  vim.bo[buffer].modifiable = modifiable
+  local after = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  for window, view in pairs(views) do
+    local by = text.moved(before, after, view.lnum) - view.lnum
+    view.lnum = view.lnum + by
+    view.topline = view.topline > 1 and math.max(view.topline + by, 1) or 1
+    vim.api.nvim_win_call(window, function()
+      vim.fn.winrestview(view)
+    end)
+  end
 end
 
+--- Who proposes, for people.
+function M.who(proposal)
+  return proposal.who or proposal.agent
+end
+
+--- Writes something above a window, or below it where Neovim has no winbar.
 local function label(window, words)
-  vim.api.nvim_win_call(window, function()
-    -- Neovim has it since 0.8.
-    pcall(function()
-      vim.opt_local.winbar = (words:gsub("%%", "%%%%"))
+  if vim.api.nvim_win_is_valid(window) then
+    local where = vim.fn.exists("+winbar") == 1 and "winbar" or "statusline"
+    vim.api.nvim_win_call(window, function()
+      vim.opt_local[where] = words
     end)
-  end)
+  end
+end
+
+local function escape(words)
+  return (words:gsub("%%", "%%%%"):gsub("%c", " "))
 end
 
 --- Opens a proposal. `on` has `written` (the person wrote the right side), `closed` (they closed
@@ -63,7 +95,7 @@ end
 function M.open(proposal, on)
   local self = setmetatable({ proposal = proposal, on = on }, M)
   self.origin = { window = vim.api.nvim_get_current_win(), mode = vim.api.nvim_get_mode().mode }
-  local content, unsaved = original(proposal)
+  local content = proposal.original or ""
   local name = vim.fn.fnamemodify(proposal.path, ":t")
   local here = "outrigger://" .. proposal.id
   self.left = { buffer = scratch(here .. "/original/" .. name, "nofile", content) }
@@ -83,15 +115,11 @@ function M.open(proposal, on)
       vim.cmd("diffthis")
     end)
   end
-  label(self.left.window, unsaved and (name .. " with your unsaved changes") or name)
-  label(self.right.window, ("%s as %s proposes | :w accepts, :q rejects"):format(name, proposal.agent))
   self.tick = vim.api.nvim_buf_get_changedtick(self.right.buffer)
   self:go_to_first_hunk()
   self:listen()
-  self:say_what_is_hidden(name, content, unsaved)
-  self.unwatch = watch.file(proposal.path, function()
-    self:file_changed(name, unsaved)
-  end)
+  self:relabel()
+  self:say_what_is_hidden(content)
   return self
 end
 
@@ -127,6 +155,15 @@ function M:listen()
       vim.bo[self.right.buffer].modified = true
     end
   end)
+  on({ "TextChanged", "InsertLeave" }, self.right.buffer, function()
+    if self.proposal.conflicts then
+      self:relabel()
+    end
+  end)
+  for keys, flags in pairs({ ["]x"] = "w", ["[x"] = "bw" }) do
+    local jump = ("<Cmd>call search('%s', '%s')<CR>"):format(CONFLICT, flags)
+    vim.api.nvim_buf_set_keymap(self.right.buffer, "n", keys, jump, { noremap = true, silent = true })
+  end
   vim.api.nvim_buf_set_keymap(self.right.buffer, "n", "ZZ", "<Cmd>wq<CR>", { noremap = true })
 end
 
@@ -160,35 +197,75 @@ function M:quit()
 end
 
 --- A diff is about lines. What else differs is said.
-function M:say_what_is_hidden(name, content, unsaved)
-  if unsaved then
-    message.warn(name .. " has unsaved changes; the left side is your buffer")
-    return
-  end
+function M:say_what_is_hidden(content)
   local proposed = self.proposal.proposed
   if content ~= proposed and vim.deep_equal((text.split(content)), (text.split(proposed))) then
     message.info("only line endings, byte order mark or final newline differ")
   end
 end
 
---- The file has changed on disk since the agent read it: the left side shows what would be lost.
-function M:file_changed(name, unsaved)
-  if self.over or unsaved or self.put_away then
+--- How many places the person has to resolve.
+function M:conflicts()
+  local count = 0
+  if self.proposal.conflicts then
+    for _, line in ipairs(vim.api.nvim_buf_get_lines(self.right.buffer, 0, -1, false)) do
+      count = count + (vim.fn.match(line, CONFLICT) == 0 and 1 or 0)
+    end
+  end
+  return count
+end
+
+--- Says above the two sides what they are, and marks what is in conflict.
+function M:relabel()
+  local proposal = self.proposal
+  local name = vim.fn.fnamemodify(proposal.path, ":t")
+  local left = name .. (proposal.dirty and " with your unsaved changes" or "")
+  if proposal.stale then
+    left = ("%s: %s"):format(left, proposal.stale)
+  end
+  -- What is too long is cut off at the end on the left, and at the beginning on the right.
+  label(self.left.window, escape(left) .. "%<")
+  local conflicts = self:conflicts()
+  local how = ":w accepts, :q rejects"
+  if conflicts > 0 then
+    how = ("%d in conflict (]x), %s"):format(conflicts, how)
+  end
+  label(self.right.window, escape(("%s as %s proposes | %s"):format(name, M.who(proposal), how)))
+  self:mark_conflicts(conflicts > 0)
+end
+
+function M:mark_conflicts(wanted)
+  if (self.marked ~= nil) == wanted or not vim.api.nvim_win_is_valid(self.right.window) then
     return
   end
-  local file = io.open(self.proposal.path, "rb")
-  local content = file and file:read("*a")
-  if file then
-    file:close()
-  end
-  if not content or content == text.join(self.left.buffer) then
-    return
-  end
-  vim.bo[self.left.buffer].modifiable = true
-  text.fill(self.left.buffer, content)
-  vim.bo[self.left.buffer].modifiable = false
-  vim.cmd("diffupdate")
-  message.warn(name .. " has changed on disk since the agent read it")
+  vim.api.nvim_win_call(self.right.window, function()
+    if wanted then
+      self.marked = vim.fn.matchadd("ErrorMsg", MARKERS)
+    else
+      vim.fn.matchdelete(self.marked)
+      self.marked = nil
+    end
+  end)
+end
+
+--- Shows other texts of the proposal, in place.
+function M:revise(proposal)
+  self.proposal = proposal
+  local was_modified = vim.bo[self.right.buffer].modified
+  refill(self.left.buffer, proposal.original or "")
+  refill(self.right.buffer, proposal.proposed)
+  vim.bo[self.right.buffer].modified = was_modified
+  self.tick = vim.api.nvim_buf_get_changedtick(self.right.buffer)
+  vim.api.nvim_win_call(self.right.window, function()
+    vim.cmd("diffupdate")
+  end)
+  self:relabel()
+end
+
+--- The texts are the same in this revision of the proposal; what the person has typed stays.
+function M:keep(proposal)
+  self.proposal = vim.tbl_extend("force", proposal, { proposed = self.proposal.proposed })
+  self:relabel()
 end
 
 --- The text of the right side, if the person has changed it.
@@ -220,14 +297,8 @@ function M:focus()
   end
 end
 
---- The person has decided: what happens to the file now is no surprise.
-function M:decided()
-  self.over = true
-end
-
 --- The decision was not taken: what the person wrote is unsaved again.
 function M:undecided()
-  self.over = false
   if vim.api.nvim_buf_is_valid(self.right.buffer) then
     vim.bo[self.right.buffer].modified = true
   end
@@ -236,7 +307,8 @@ end
 --- Puts it away, and the person back where they were.
 function M:close()
   self.put_away = true
-  self.unwatch()
+  -- Neovim closes no window if only the one with a notice would be left.
+  message.hide()
   pcall(vim.api.nvim_del_augroup_by_name, "outrigger_review_" .. self.proposal.id)
   local back = self:is_in_front() or not vim.api.nvim_tabpage_is_valid(self.tab)
   if back then
@@ -255,6 +327,8 @@ function M:close()
       vim.api.nvim_buf_delete(side.buffer, { force = true })
     end
   end
+  -- Neovim 0.7 still shows the line with the tabs, as if the diff were there.
+  vim.o.showtabline = vim.o.showtabline
   if back and self.origin.mode:match("^[it]") and vim.api.nvim_get_current_win() == self.origin.window then
     vim.cmd("startinsert")
   end

@@ -46,4 +46,31 @@ function M.fill(buffer, text)
   end
 end
 
+--- Where line `at` of the lines `before` is in the lines `after`, or what is in its place.
+function M.moved(before, after, at)
+  local same = 0
+  while same < #before and before[same + 1] == after[same + 1] do
+    same = same + 1
+  end
+  if at <= same then
+    return at
+  end
+  local left = 0
+  while left < #before - same and left < #after - same and before[#before - left] == after[#after - left] do
+    left = left + 1
+  end
+  if at > #before - left then
+    return at + #after - #before
+  end
+  return math.max(math.min(at, #after - left), 1)
+end
+
+--- Whether two texts are the same but for their line endings and byte order mark.
+function M.is_same(a, b)
+  local function plain(text)
+    return (vim.startswith(text, BOM) and text:sub(#BOM + 1) or text):gsub("\r\n", "\n")
+  end
+  return (plain(a)) == (plain(b))
+end
+
 return M

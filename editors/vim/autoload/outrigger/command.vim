@@ -10,14 +10,14 @@ import autoload './proposals.vim'
 import autoload './status.vim'
 
 # With no words, the status.
-export def Run(words: list<string>, bang: bool)
+export def Run(words: list<string>)
   const name = words->get(0, 'status')
   const commands = Commands()
   if !commands->has_key(name)
     message.Error($'there is no :Outrigger {name}; there are ' .. commands->keys()->sort()->join(', '))
     return
   endif
-  commands[name](words[1 :], bang)
+  commands[name](words[1 :])
 enddef
 
 export def Complete(lead: string, line: string, position: number): string
@@ -27,16 +27,16 @@ enddef
 
 def Commands(): dict<func>
   return {
-    accept: (words, bang) => proposals.Accept(Number(words), bang),
-    health: (words, bang) => health.Show(),
-    log: (words, bang) => log.Show(),
-    open: (words, bang) => page.Open(),
-    pause: (words, bang) => Pause(true),
-    reject: (words, bang) => proposals.Reject(Number(words)),
-    restart: (words, bang) => companion.Restart(),
-    resume: (words, bang) => Pause(false),
-    show: (words, bang) => proposals.Show(Number(words)),
-    status: (words, bang) => Status(),
+    accept: (words) => proposals.Accept(Number(words)),
+    health: (words) => health.Show(),
+    log: (words) => log.Show(),
+    open: (words) => page.Open(),
+    pause: (words) => Pause(true),
+    reject: (words) => proposals.Reject(Number(words)),
+    restart: (words) => companion.Restart(),
+    resume: (words) => Pause(false),
+    show: (words) => proposals.Show(Number(words)),
+    status: (words) => Status(),
   }
 enddef
 

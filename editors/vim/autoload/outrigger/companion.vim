@@ -166,6 +166,8 @@ def Handle(content: dict<any>)
   elseif content.method == 'outrigger/proposal/open'
     proposals.Open(params)
     connection.Reply(content.id, {result: {opened: true}})
+  elseif content.method == 'outrigger/proposal/text'
+    connection.Reply(content.id, {result: proposals.TypedText(params.id)})
   elseif content.method == 'outrigger/proposal/close'
     connection.Reply(content.id, {result: proposals.Close(params)})
   elseif content.method == 'window/logMessage'
@@ -209,5 +211,6 @@ enddef
 def Forget()
   status.Forget()
   documents.Forget()
+  proposals.Forget()
   event.Fire('OutriggerEnd')
 enddef

@@ -1,10 +1,12 @@
 vim9script
-# What the person is told, always in one line: a longer one would make Vim wait for Enter.
+# What the person is told. At the bottom it is always one line: a longer one would make Vim wait for
+# Enter. What does not fit there, or would not be seen because the person is inserting text, is above
+# the text as well.
 
 import autoload './log.vim'
 
 # How long a notice stays, in milliseconds.
-const NOTICE = 5000
+const NOTICE = 8000
 
 # What was told once.
 var told: dict<bool>
@@ -24,7 +26,7 @@ enddef
 # Above the text for a few seconds: what somebody who is typing would not see at the bottom.
 export def Notice(text: string)
   log.Add(text)
-  popup_notification('outrigger: ' .. text, {time: NOTICE})
+  PopUp('outrigger: ' .. text)
 enddef
 
 # A warning, but once in this Vim; what comes again is only logged.
@@ -41,7 +43,16 @@ def Show(text: string, highlight: string)
   log.Add(text)
   const line = 'outrigger: ' .. text->substitute('\_s\+', ' ', 'g')
   const room = &columns - 12
+  const is_long = strdisplaywidth(line) > room
+  if is_long || mode() =~# '^[iR]'
+    PopUp(line)
+  endif
   execute 'echohl' highlight
-  echomsg strdisplaywidth(line) > room ? line->strcharpart(0, room - 1) .. '…' : line
+  echomsg is_long ? line->strcharpart(0, room - 1) .. '…' : line
   echohl None
+enddef
+
+def PopUp(line: string)
+  const window = popup_notification(line, {time: NOTICE, maxwidth: min([60, &columns - 6])})
+  win_execute(window, 'setlocal linebreak')
 enddef

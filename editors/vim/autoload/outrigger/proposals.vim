@@ -12,13 +12,19 @@ import autoload './reload.vim'
 import autoload './review.vim'
 import autoload './status.vim'
 
+# How often to look whether a command was typed to its end, in milliseconds.
+const PAUSE = 50
+
 # The pending proposals by number, as review.vim shows them; `decided` once the person has decided.
+# `typed` is what they had made of the text when its diff was closed without being over, `told` what the
+# companion knows of that, and `warned` what the person was told about the file. `lost` says that the
+# companion counts revisions anew, and that this one is not the first, which is always the same.
 var pending: dict<dict<any>>
 
 # An agent proposes something, or the companion is back and opens it again.
 export def Open(proposal: dict<any>)
   if pending->has_key(proposal.id) && pending[proposal.id].session ==# proposal.session
-    # The person may have edited it; the diff stays as it is.
+    ReviseSoon(proposal)
     return
   endif
   pending[proposal.id] = proposal->copy()->extend({decided: false})
@@ -33,14 +39,37 @@ export def Close(over: dict<any>): dict<string>
     return {}
   endif
   const proposal = pending->remove(over.id)
+  const accepted = over->get('outcome', '') == 'accepted' && proposal->has_key('original')
   if !proposal.decided && over->has_key('message')
     message.Notice(over.message)
   endif
   const last = review.IsShown(proposal) ? {text: review.Text(proposal)} : {}
   interrupt.Soon(() => review.Close(proposal))
-  reload.Expect(proposal.path)
+  # What was accepted has the unsaved changes in it that the left side had.
+  reload.Expect(proposal.path, accepted ? [proposal.original] : [])
   event.Fire('OutriggerClosed')
   return last
+enddef
+
+# The companion is about to send other texts; what the person has made of the present one.
+export def TypedText(id: number): dict<string>
+  if !pending->has_key(id)
+    return {}
+  endif
+  const typed = Typed(pending[id])
+  if empty(typed)
+    return {}
+  endif
+  pending[id].told = typed[0]
+  return {text: typed[0]}
+enddef
+
+# The companion is gone. What is pending comes again with the next one.
+export def Forget()
+  for proposal in pending->values()
+    proposal.lost = proposal.revision > 1
+    Drop(proposal, ['told'])
+  endfor
 enddef
 
 # The companion is back, and only these are pending.
@@ -80,36 +109,35 @@ export def Show(id: number)
   endif
 enddef
 
-# Accepts what the right side says. If the file has changed on disk meanwhile, only with `force`.
-export def Accept(id: number, force: bool)
+# Accepts what the right side says.
+export def Accept(id: number)
   const proposal = Find(id)
   if empty(proposal)
     return
   endif
-  var verdict: dict<any> = {id: id, accepted: true}
-  if review.IsShown(proposal)
-    if !force && review.HasMoved(proposal)
-      message.Error($'{review.Name(proposal)} has changed on disk since; add ! to accept all the same')
-      return
-    endif
-    if review.IsEdited(proposal)
-      verdict.text = review.Text(proposal)
-    endif
-  endif
+  var verdict: dict<any> = {accepted: true}
+  for text in Typed(proposal)
+    verdict.text = text
+  endfor
   Decide(proposal, verdict)
 enddef
 
 export def Reject(id: number)
   const proposal = Find(id)
   if !empty(proposal)
-    Decide(proposal, {id: id, accepted: false})
+    Decide(proposal, {accepted: false})
   endif
 enddef
 
 # The person has edited the right side.
 export def Edited(id: number)
   if pending->has_key(id) && &modified
-    connection.Notify('outrigger/proposal/update', {id: id, text: review.Text(pending[id])})
+    const proposal = pending[id]
+    const update = {id: id, text: review.Text(proposal), revision: proposal.revision}
+    connection.Notify('outrigger/proposal/update', update)
+    if proposal->has_key('conflicts')
+      review.Relabel(proposal)
+    endif
   endif
 enddef
 
@@ -121,9 +149,17 @@ export def WindowClosed(window: number)
   endif
   for proposal in pending->values()
     if !proposal.decided && review.IsLastWindow(proposal, window)
-      Decide(proposal, {id: proposal.id, accepted: false})
+      Decide(proposal, {accepted: false})
     endif
   endfor
+enddef
+
+# What the person has made of the text, in a list; an empty one if they have changed nothing.
+def Typed(proposal: dict<any>): list<string>
+  if review.IsShown(proposal)
+    return review.IsEdited(proposal) ? [review.Text(proposal)] : []
+  endif
+  return proposal->has_key('typed') ? [proposal.typed] : []
 enddef
 
 def Decide(proposal: dict<any>, verdict: dict<any>)
@@ -132,15 +168,120 @@ def Decide(proposal: dict<any>, verdict: dict<any>)
     return
   endif
   proposal.decided = true
+  if verdict->has_key('text')
+    proposal.typed = verdict.text
+  endif
   review.Decided(proposal)
-  connection.Request('outrigger/proposal/verdict', verdict, (response) => {
+  const seen = verdict->extendnew({id: proposal.id, revision: proposal.revision})
+  connection.Request('outrigger/proposal/verdict', seen, (response) => {
     if response->has_key('error')
-      proposal.decided = false
+      Undecided(proposal)
       message.Error(response.error.message)
     else
       message.Info(response.result.message)
     endif
   })
+enddef
+
+# The decision was not taken. `:wq` has closed the diff; then it comes back as it was.
+def Undecided(proposal: dict<any>)
+  proposal.decided = false
+  if review.IsShown(proposal)
+    Drop(proposal, ['typed'])
+    review.Undecided(proposal)
+  else
+    interrupt.Soon(() => {
+      # The left side may still be there.
+      review.Close(proposal)
+      Present(proposal.id, true)
+    })
+  endif
+enddef
+
+# While the person types a command nothing changes under it: `:w` means what they have seen.
+def ReviseSoon(new: dict<any>)
+  if mode() =~# '^[cr]'
+    timer_start(PAUSE, (_) => ReviseSoon(new))
+  elseif pending->has_key(new.id)
+    Revise(new)
+  endif
+enddef
+
+# The companion has another text for a proposal. If the person has typed more than it knows, because they
+# go on typing, that is brought into the new text first.
+def Revise(new: dict<any>)
+  const proposal = pending[new.id]
+  const typed = Typed(proposal)
+  if !empty(typed) && proposal->get('original', '') ==# new->get('original', '')
+    Take(proposal, new, ['proposed'])
+    if review.IsShown(proposal)
+      review.Relabel(proposal)
+    endif
+  elseif empty(typed) || proposal->get('told', null_string) ==# typed[0]
+    Replace(proposal, new)
+  elseif proposal->get('lost', false)
+    Replace(proposal, new)
+    KeepApart(proposal, typed[0])
+  else
+    Bring(proposal, new, typed[0])
+  endif
+enddef
+
+def Bring(proposal: dict<any>, new: dict<any>, typed: string)
+  const update = {id: new.id, text: typed, revision: proposal.revision}
+  const Failed = () => {
+    Replace(proposal, new)
+    KeepApart(proposal, typed)
+  }
+  connection.Request('outrigger/proposal/update', update, (updated) => {
+    if updated->has_key('error')
+      Failed()
+      return
+    endif
+    connection.Request('outrigger/proposal/list', {}, (listed) => {
+      for found in listed->get('result', {proposals: []}).proposals
+        if found.id == new.id && pending->has_key(new.id)
+          proposal.told = typed
+          Revise(found)
+        endif
+      endfor
+    })
+  })
+enddef
+
+# Shows other texts of a proposal, where it is.
+def Replace(proposal: dict<any>, new: dict<any>)
+  Take(proposal, new, [])
+  Drop(proposal, ['typed'])
+  if review.IsShown(proposal)
+    review.Revise(proposal)
+    Warn(proposal)
+  endif
+enddef
+
+# Takes over what the companion says of a proposal by now, but for these fields.
+def Take(proposal: dict<any>, new: dict<any>, but_for: list<string>)
+  Drop(proposal, ['stale', 'conflicts', 'draftHunks', 'original', 'told', 'lost'])
+  proposal->extend(new->copy()->filter((key, _) => but_for->index(key) < 0))
+enddef
+
+def Drop(proposal: dict<any>, keys: list<string>)
+  proposal->filter((key, _) => keys->index(key) < 0)
+enddef
+
+# What was typed cannot be brought into the new text; it is where the person can paste it from.
+def KeepApart(proposal: dict<any>, typed: string)
+  setreg('"', typed)
+  message.Notice($'{review.Name(proposal)} has changed too much for what you had typed; p puts your text')
+enddef
+
+# Says once that the file is not what the agent has read.
+def Warn(proposal: dict<any>)
+  const stale = proposal->get('stale', '')
+  if stale != '' && stale !=# proposal->get('warned', '')
+    message.Notice($'{review.Name(proposal)}: {stale}')
+  endif
+  proposal.warned = stale
 enddef
 
 # Shows a proposal, in front of the person or behind.
@@ -149,15 +290,18 @@ def Present(id: number, front: bool)
     return
   endif
   const proposal = pending[id]
+  const typed = Typed(proposal)
   review.Open(proposal, front)
+  if !empty(typed)
+    review.SetText(proposal, typed[0])
+    Drop(proposal, ['typed'])
+  endif
   if front
     message.Info(review.Hint(proposal))
   else
     message.Notice($'{review.Describe(proposal)}: :Outrigger show {id}')
   endif
-  if proposal.dirty
-    message.Warning($'{review.Name(proposal)} has changes that are not saved; they are on the left, and the agent does not know them')
-  endif
+  Warn(proposal)
 enddef
 
 def Find(id: number): dict<any>

@@ -4,17 +4,27 @@ vim9script
 # Vim looks at files when it gets the focus; an agent in a terminal beside it, or inside it, gives
 # no such sign. So a file that was just decided is looked at for a while. A buffer with unsaved
 # changes is left as it is: a question of Vim's in the middle of something else would take the next
-# key for its answer. Vim asks before it writes over the file.
+# key for its answer. Vim asks before it writes over the file. But if those are the changes that were
+# merged into what the agent has written, nothing is lost.
 
 import autoload './message.vim'
+import autoload './text.vim'
 
 const PAUSE = 200
 const LOOKS = 100
 
-# The agent may write this file any moment.
-export def Expect(path: string)
+# The text of a buffer that is part of what the agent writes, by buffer.
+var merged: dict<string>
+
+# The agent may write this file any moment. `accepted` has the text of the buffer that is part of it, if
+# the person has accepted that.
+export def Expect(path: string, accepted: list<string>)
   const buffer = bufnr(path)
   if buffer > 0 && bufloaded(buffer)
+    merged->filter((of, _) => str2nr(of) != buffer)
+    if !empty(accepted)
+      merged[buffer] = accepted[0]
+    endif
     execute $'autocmd! outrigger FileChangedShell <buffer={buffer}>'
     execute $'autocmd outrigger FileChangedShell <buffer={buffer}> Choose()'
     timer_start(PAUSE, (_) => Look(buffer, LOOKS))
@@ -36,7 +46,9 @@ def Look(buffer: number, looks: number)
 enddef
 
 def Choose()
-  if v:fcs_reason == 'conflict'
+  const buffer = str2nr(expand('<abuf>'))
+  const is_merged = merged->has_key(buffer) && text.IsSame(text.Of(buffer), merged[buffer])
+  if v:fcs_reason == 'conflict' && !is_merged
     v:fcs_choice = ''
     message.Warning($'{expand("<afile>:~:.")} has other changes on disk now: :edit! loads them, :write! keeps yours')
   else

@@ -3,11 +3,14 @@ vim9script
 # right.
 #
 # A proposal is what the companion sent. While it is shown it also has its two buffers (`left`,
-# `right`), the window that the person was in (`home`), the `text` of the right side at first, and
-# the file as it was then (`disk`).
+# `right`), the window that the person was in (`home`), and the `text` of the right side at first.
 
 import autoload './proposals.vim'
 import autoload './text.vim'
+
+# The first line of a place that both have changed, and all the lines that mark it.
+const CONFLICT = '^<\{7,} in the file now$'
+const MARKERS = CONFLICT .. '\|^=\{7,}$\|^>\{7,} proposed$'
 
 # Shows a proposal, and goes there if it is to be in `front`.
 export def Open(proposal: dict<any>, front: bool)
@@ -65,9 +68,40 @@ export def IsEdited(proposal: dict<any>): bool
   return Text(proposal) !=# proposal.text
 enddef
 
-# Whether the file has changed on disk since the diff was opened.
-export def HasMoved(proposal: dict<any>): bool
-  return OnDisk(proposal.path) != proposal.disk
+# Shows the texts that the proposal has by now, in place.
+export def Revise(proposal: dict<any>)
+  const modified = getbufvar(proposal.right, '&modified')
+  Refill(proposal.left, proposal->get('original', ''))
+  Refill(proposal.right, proposal.proposed)
+  setbufvar(proposal.right, '&modified', modified)
+  proposal.text = text.Of(proposal.right)
+  for window in win_findbuf(proposal.right)
+    win_execute(window, 'diffupdate')
+  endfor
+  Relabel(proposal)
+enddef
+
+# Makes the right side what the person had made of it before.
+export def SetText(proposal: dict<any>, typed: string)
+  text.PutInto(win_findbuf(proposal.right)[0], typed)
+  setbufvar(proposal.right, '&modified', true)
+enddef
+
+# Says below the two sides what they are and how to decide, and marks what is in conflict.
+export def Relabel(proposal: dict<any>)
+  const conflicts = Conflicts(proposal)
+  const doubt = conflicts > 0 ? $'{conflicts} in conflict (]x), ' : ''
+  # What is too long is cut off at the end on the left, and at the beginning on the right.
+  Label(proposal.left, Escape(LeftSide(proposal)) .. '%<%=%{outrigger#Statusline()}')
+  Label(proposal.right, Escape($'{Name(proposal)} as {Who(proposal)} proposes | {doubt}:w accepts, :q rejects'))
+  for window in win_findbuf(proposal.right)
+    const marked = getmatches(window)->filter((_, match) => match->get('pattern', '') ==# MARKERS)
+    if conflicts > 0 && empty(marked)
+      matchadd('ErrorMsg', MARKERS, 10, -1, {window: window})
+    elseif conflicts == 0 && !empty(marked)
+      matchdelete(marked[0].id, window)
+    endif
+  endfor
 enddef
 
 # The person has decided, so that nothing is left to save.
@@ -77,21 +111,30 @@ export def Decided(proposal: dict<any>)
   endif
 enddef
 
+# The decision was not taken: what the person wrote is unsaved again.
+export def Undecided(proposal: dict<any>)
+  setbufvar(proposal.right, '&modified', true)
+enddef
+
 export def Name(proposal: dict<any>): string
   return fnamemodify(proposal.path, ':~:.')
+enddef
+
+export def Who(proposal: dict<any>): string
+  return proposal->get('who', proposal.agent)
 enddef
 
 # Who proposes what, for somebody who does not see the diff.
 export def Describe(proposal: dict<any>): string
   const what = proposal->has_key('original') ? 'a change to' : 'the new file'
-  return $'{proposal.agent} proposes {what} {Name(proposal)}'
+  return $'{Who(proposal)} proposes {what} {Name(proposal)}'
 enddef
 
 # What to do, for somebody who sees it.
 export def Hint(proposal: dict<any>): string
   const count = len(Hunks(proposal))
   const what = !proposal->has_key('original') ? 'a new file' : count == 1 ? '1 hunk' : $'{count} hunks'
-  return $'{proposal.agent}, {what}: :w accepts, :q rejects, do drops a hunk'
+  return $'{Who(proposal)}, {what}: :w accepts, :q rejects, do drops a hunk'
 enddef
 
 # The hunks of the right side as it was opened.
@@ -99,26 +142,70 @@ def Hunks(proposal: dict<any>): list<any>
   return proposal->get('draftHunks', proposal.hunks)
 enddef
 
+def LeftSide(proposal: dict<any>): string
+  const unsaved = proposal.dirty ? ' with your unsaved changes' : ''
+  const stale = proposal->has_key('stale') ? $': {proposal.stale}' : ''
+  return Name(proposal) .. unsaved .. stale
+enddef
+
+# How many places the person has to resolve.
+def Conflicts(proposal: dict<any>): number
+  if !proposal->has_key('conflicts')
+    return 0
+  endif
+  return getbufline(proposal.right, 1, '$')->filter((_, line) => line =~# CONFLICT)->len()
+enddef
+
+def Label(buffer: number, words: string)
+  for window in win_findbuf(buffer)
+    # In a window of another tab page `setwinvar()` sets no option.
+    win_execute(window, $'&l:statusline = {string(words)}')
+  endfor
+enddef
+
+def Escape(words: string): string
+  return words->substitute('%', '%%', 'g')->substitute('[[:cntrl:]]', ' ', 'g')
+enddef
+
+# Fills a buffer anew, in place. Every window stays at the lines that it shows, as far as they are still
+# there.
+def Refill(buffer: number, content: string)
+  const before = getbufline(buffer, 1, '$')
+  var views: dict<dict<number>>
+  for window in win_findbuf(buffer)
+    views[window] = eval(win_execute(window, 'echo winsaveview()')->trim())
+  endfor
+  const modifiable = getbufvar(buffer, '&modifiable')
+  text.PutInto(win_findbuf(buffer)[0], content)
+  setbufvar(buffer, '&modifiable', modifiable)
+  const after = getbufline(buffer, 1, '$')
+  for [window, view] in views->items()
+    const by = text.Moved(before, after, view.lnum) - view.lnum
+    view.lnum += by
+    view.topline = view.topline > 1 ? max([view.topline + by, 1]) : 1
+    win_execute(str2nr(window), $'call winrestview({string(view)})')
+  endfor
+enddef
+
 def LayOut(proposal: dict<any>)
-  const loaded = bufnr(proposal.path)
-  const unsaved = proposal.dirty && loaded > 0 && bufloaded(loaded)
   tabnew
   proposal.right = Scratch($'outrigger://{proposal.id}/{Name(proposal)}', proposal.proposed, proposal.path)
   setlocal buftype=acwrite
   &l:modifiable = proposal->get('editable', true)
   nnoremap <buffer> <silent> ZZ <Cmd>wq<CR>
+  execute $'nnoremap <buffer> <silent> ]x <Cmd>call search(''{CONFLICT}'', ''w'')<CR>'
+  execute $'nnoremap <buffer> <silent> [x <Cmd>call search(''{CONFLICT}'', ''bw'')<CR>'
   const right = win_getid()
   leftabove vertical new
-  const side = unsaved ? 'unsaved' : 'original'
-  const before = unsaved ? text.Of(loaded) : proposal->get('original', '')
-  proposal.left = Scratch($'outrigger://{proposal.id}/{side}/{Name(proposal)}', before, proposal.path)
+  const original = proposal->get('original', '')
+  proposal.left = Scratch($'outrigger://{proposal.id}/original/{Name(proposal)}', original, proposal.path)
   setlocal buftype=nofile nomodifiable readonly
   diffthis
   win_gotoid(right)
   diffthis
   cursor(Hunks(proposal)->get(0, {proposedStart: 0}).proposedStart + 1, 1)
   proposal.text = text.Of(proposal.right)
-  proposal.disk = OnDisk(proposal.path)
+  Relabel(proposal)
   execute $'autocmd outrigger BufWriteCmd <buffer={proposal.right}> Written({proposal.id})'
   execute $'autocmd outrigger TextChanged,InsertLeave <buffer={proposal.right}> proposals.Edited({proposal.id})'
 enddef
@@ -141,12 +228,8 @@ enddef
 def Written(id: number)
   const file = expand('<afile>')
   if file ==# bufname()
-    proposals.Accept(id, v:cmdbang)
+    proposals.Accept(id)
   else
     writefile(text.Of(bufnr())->split("\n", true), file, 'b')
   endif
-enddef
-
-def OnDisk(path: string): list<string>
-  return filereadable(path) ? readfile(path, 'b') : []
 enddef

@@ -36,6 +36,12 @@ export def Put(text: string)
   setlocal nomodified
 enddef
 
+# Fills the buffer in a window, wherever that is. Undo can be cut off in the current buffer only, and what
+# is executed in another window is one line.
+export def PutInto(window: number, text: string)
+  win_execute(window, $'call outrigger#text#Put(json_decode({string(json_encode(text))}))')
+enddef
+
 # What a buffer says.
 export def Of(buffer: number): string
   const lines = getbufline(buffer, 1, '$')
@@ -45,6 +51,35 @@ export def Of(buffer: number): string
   const end = ENDS[getbufvar(buffer, '&fileformat')]
   const mark = getbufvar(buffer, '&bomb') ? MARK : ''
   return mark .. Clean(lines->join(end)) .. (getbufvar(buffer, '&endofline') ? end : '')
+enddef
+
+# Where line `at` of the lines `before` is in the lines `after`, or what is in its place.
+export def Moved(before: list<string>, after: list<string>, at: number): number
+  const shorter = min([len(before), len(after)])
+  var same = 0
+  while same < shorter && before[same] ==# after[same]
+    same += 1
+  endwhile
+  if at <= same
+    return at
+  endif
+  var left = 0
+  while left < shorter - same && before[-1 - left] ==# after[-1 - left]
+    left += 1
+  endwhile
+  if at > len(before) - left
+    return at + len(after) - len(before)
+  endif
+  return max([min([at, len(after) - left]), 1])
+enddef
+
+# Whether two texts are the same but for their line endings and byte order mark.
+export def IsSame(one: string, other: string): bool
+  return Plain(one) ==# Plain(other)
+enddef
+
+def Plain(text: string): string
+  return text->substitute('^' .. MARK, '', '')->substitute('\r\n', "\n", 'g')
 enddef
 
 # Lines as the companion keeps them: each one ended by a line feed, whatever the file has.

@@ -34,8 +34,9 @@ fn decide_in_emacs(agent: Agent) {
     accept_one_hunk(&house, &mut emacs, &mut terminal, "Ena");
     quitting_ediff_decides_nothing(&house, &mut emacs, &mut terminal);
     nothing_is_taken_from_the_minibuffer(&house, &mut emacs, &mut terminal);
-    file_changed_on_disk(&house, &mut emacs, &mut terminal, agent);
-    unsaved_changes(&house, &mut emacs, &mut terminal);
+    change_and_save(&house, &mut emacs, &mut terminal, agent);
+    change_without_saving(&house, &mut emacs, &mut terminal, agent);
+    refuse_a_conflict(&house, &mut emacs, &mut terminal);
     answer_in_the_terminal(&house, &mut emacs, &mut terminal, agent);
     reject(&house, &mut emacs, &mut terminal);
     health(&house, &mut emacs);
@@ -175,47 +176,85 @@ fn nothing_is_taken_from_the_minibuffer(
     emacs.wait_for_no_diff();
 }
 
-/// Qwen Code looks for itself whether the file has changed, and then does not write it.
-fn file_changed_on_disk(
+/// The person goes on writing the file, and saves it, while its diff is open.
+fn change_and_save(house: &Household, emacs: &mut Emacs, terminal: &mut Terminal, agent: Agent) {
+    let name = "saved.txt";
+    story::write_shared_file(house, name);
+    emacs.visit(name);
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    emacs.wait_until("the diff", |screen| screen.contains("+THIRD"));
+    emacs.command("outrigger-show");
+    // The other window.
+    emacs.keys(&format!("{CTRL_X}o\x1b>{}\r{CTRL_X}\x13", story::MINE));
+    story::shared_file_is_saved(house, terminal, name);
+    emacs.wait_until("the news, and the diff beside the file", |screen| {
+        screen.contains("the file has changed since the agent read it")
+            && screen.contains("+THIRD")
+            && screen.contains(story::MINE)
+    });
+    emacs.command("outrigger-accept");
+    story::shared_file_is_whole(house, terminal, name, agent, true, &mark);
+    emacs.wait_for_no_diff();
+}
+
+/// The person goes on writing the file without saving it.
+fn change_without_saving(
     house: &Household,
     emacs: &mut Emacs,
     terminal: &mut Terminal,
     agent: Agent,
 ) {
-    let mark = story::change_of_a_moving_file(house, terminal);
-    emacs.wait_until("the diff", |screen| {
-        screen.contains("+as the agent wants it")
+    let name = "unsaved.txt";
+    story::write_shared_file(house, name);
+    emacs.visit(name);
+    emacs.keys(&format!("\x1b>{}\r", story::MINE));
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    emacs.wait_until("the diff, and what it is about", |screen| {
+        screen.contains("unsaved changes") && screen.contains("+THIRD")
     });
-    story::file_moves(house);
+    // The person's own change is none of the proposal's.
+    assert!(
+        !emacs
+            .terminal
+            .screen()
+            .contains(&format!("-{}", story::MINE))
+    );
     emacs.command("outrigger-accept");
-    emacs.wait_until("the question", |screen| {
-        screen.contains("was written since the agent read it")
-    });
-    emacs.keys("yes\r");
-    story::moving_file_is_written(house, terminal, agent, &mark);
+    story::shared_file_is_whole(house, terminal, name, agent, false, &mark);
     emacs.wait_for_no_diff();
+    // What was merged is loaded without a question.
+    emacs.keys("\x1b<");
+    emacs.wait_until("the file, loaded again", |screen| {
+        screen.contains("THIRD") && screen.contains(":----F1  unsaved.txt")
+    });
 }
 
-fn unsaved_changes(house: &Household, emacs: &mut Emacs, terminal: &mut Terminal) {
-    house.write("mine.txt", "first line\nsecond line\n");
-    emacs.visit("mine.txt");
-    emacs.keys("MINE\r");
-    let mark = house.ask_to_edit(terminal, "mine.txt", "second", "SECOND");
-    emacs.wait_until("the diff with a warning", |screen| {
-        screen.contains("unsaved changes")
-            && screen.contains("-MINE")
-            && screen.contains("+SECOND line")
+/// Both have changed the same line. The decision is refused until the person has said what it should
+/// be, and the text is in `smerge-mode` for that.
+fn refuse_a_conflict(house: &Household, emacs: &mut Emacs, terminal: &mut Terminal) {
+    house.write("both.txt", "as it was\n");
+    emacs.visit("both.txt");
+    emacs.keys("\x0bMINE");
+    let mark = house.ask_to_edit(terminal, "both.txt", "as it was", "THEIRS");
+    emacs.wait_until("the conflict", |screen| {
+        screen.contains("+>>>>>>> proposed") && screen.contains("1 in conflict")
     });
-    emacs.command("outrigger-accept");
-    house.wait_for_file(terminal, "mine.txt", "first line\nSECOND line\n");
+    emacs.command("outrigger-show");
+    emacs.keys(ACCEPT);
+    emacs.wait_until("the refusal, and the diff", |screen| {
+        screen.contains("one place is in conflict with changes")
+            && screen.contains("+>>>>>>> proposed")
+    });
+    // The lower side of the conflict.
+    emacs.keys("e\x1b<");
+    emacs.command("smerge-keep-lower");
+    emacs.wait_until("the resolution in the diff", |screen| {
+        screen.contains("+THEIRS") && !screen.contains(">>>>>>> proposed")
+    });
+    emacs.keys(ACCEPT);
+    house.wait_for_file(terminal, "both.txt", "THEIRS\n");
     house.wait_until_done(terminal, &mark);
     emacs.wait_for_no_diff();
-    // What was typed is still there, and Emacs asks before it goes over what the agent wrote.
-    emacs.keys(&format!("{CTRL_X}\x13"));
-    emacs.wait_until("the question of Emacs", |screen| {
-        screen.contains("MINE") && screen.contains("Save anyway?")
-    });
-    emacs.keys("no\r");
 }
 
 fn answer_in_the_terminal(

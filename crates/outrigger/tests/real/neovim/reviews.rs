@@ -80,6 +80,8 @@ fn decide_in_neovim(agent: Agent, which: usize) {
     see_the_selection_and_accept(&house, &mut neovim, &mut terminal);
     accept_edited(&house, &mut neovim, &mut terminal);
     accept_one_hunk(&house, &mut neovim, &mut terminal);
+    change_and_save(&house, &mut neovim, &mut terminal, agent);
+    change_without_saving(&house, &mut neovim, &mut terminal, agent);
     answer_in_the_terminal(&house, &mut neovim, &mut terminal, agent);
     reject(&house, &mut neovim, &mut terminal);
     terminal.quit();
@@ -150,6 +152,63 @@ fn accept_one_hunk(house: &Household, neovim: &mut Neovim, terminal: &mut Termin
     neovim.keys(":w\r");
     story::second_change_is_made(house, terminal, &mark);
     neovim.wait_until_back_in("edited.py");
+}
+
+/// The person goes on writing the file, and saves it, while its diff is open.
+fn change_and_save(house: &Household, neovim: &mut Neovim, terminal: &mut Terminal, agent: Agent) {
+    let name = "saved.txt";
+    story::write_shared_file(house, name);
+    neovim.command("edit saved.txt");
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    neovim.wait_for_review(name);
+    neovim.keys(&format!("gtGo{}\u{1b}:w\r", story::MINE));
+    story::shared_file_is_saved(house, terminal, name);
+    // The diff has what was added on both sides, and the person stays where they are.
+    for side in ["original", "proposed"] {
+        let last = format!("getbufline('/{side}/{name}', '$')[0]");
+        neovim.wait_for(&last, story::MINE);
+    }
+    assert_eq!(neovim.eval("getline('.')"), story::MINE);
+    neovim.wait_for("fnamemodify(bufname('%'), ':t')", name);
+    neovim.terminal.wait_until("the news", |screen| {
+        screen.contains("the file has changed since the agent read it")
+    });
+    neovim.keys(":Outrigger show\r");
+    neovim.wait_for_review(name);
+    neovim.wait_for("getline(3)", "THIRD");
+    neovim.keys(":w\r");
+    story::shared_file_is_whole(house, terminal, name, agent, true, &mark);
+    neovim.wait_until_back_in(name);
+    neovim.command("edit! edited.py");
+}
+
+/// The person goes on writing the file without saving it.
+fn change_without_saving(
+    house: &Household,
+    neovim: &mut Neovim,
+    terminal: &mut Terminal,
+    agent: Agent,
+) {
+    let name = "unsaved.txt";
+    story::write_shared_file(house, name);
+    neovim.command("edit unsaved.txt");
+    neovim.keys(&format!("Go{}\u{1b}", story::MINE));
+    neovim.wait_for("getline('$') . mode()", &format!("{}n", story::MINE));
+    let mark = story::change_of_a_shared_file(house, terminal, name);
+    neovim.wait_for_review(name);
+    neovim.wait_for("getline('$')", story::MINE);
+    neovim
+        .terminal
+        .wait_until("what the left side is", |screen| {
+            screen.contains("unsaved.txt with your unsaved changes")
+        });
+    neovim.keys(":w\r");
+    story::shared_file_is_whole(house, terminal, name, agent, false, &mark);
+    neovim.wait_until_back_in(name);
+    // What was merged is loaded without a question.
+    neovim.wait_for("getline(3) . &modified", "THIRD0");
+    assert_eq!(neovim.eval("getline('$')"), story::MINE);
+    neovim.command("edit edited.py");
 }
 
 fn answer_in_the_terminal(
@@ -268,6 +327,9 @@ fn every_way(which: usize) {
         let accepted = verdict["content"].as_str();
         assert_eq!(accepted, wanted, "{keys:?}: {verdict}");
         neovim.wait_until_back_in("hello.txt");
+        neovim
+            .terminal
+            .wait_until("no line with tabs", |screen| screen.starts_with("hello"));
         house.wait_for_no_proposals();
     }
 
@@ -278,7 +340,9 @@ fn every_way(which: usize) {
     // Nothing comes between the person and what they type.
     neovim.keys("itypi");
     let diff = client.open_diff(path.to_str().unwrap(), text);
-    neovim.wait_until("the news", |it| it.messages().contains(":Outrigger show"));
+    neovim.terminal.wait_until("the news", |screen| {
+        screen.contains("proposes the new file way.txt")
+    });
     neovim.keys("ng ");
     neovim.wait_for("getline(1) . mode()", "typing helloi");
     neovim.keys("\u{1b}u");
@@ -334,24 +398,42 @@ fn unsaved_changes(which: usize) {
         neovim.eval("getbufline(winbufnr(1), 1)[0]"),
         "TYPED AND NOT SAVED"
     );
-    assert!(neovim.messages().contains("unsaved changes"));
-    neovim.keys(":w\r");
-    assert_eq!(client.verdict(diff)["status"], "accepted");
-    fs::write(&path, "from the agent\n").unwrap();
-    neovim.wait_until("the warning", |it| it.messages().contains("was written"));
+    // Both have changed the same line, so the person has to say what it should be.
+    assert!(neovim.text().starts_with("<<<<<<< in the file now\nTYPED"));
+    for accept in [":w\r", ":wq\r"] {
+        neovim.keys(accept);
+        neovim.wait_until("the refusal", |it| {
+            it.messages().contains("one place is in conflict with")
+        });
+        neovim
+            .terminal
+            .wait_until("all of it", |screen| screen.contains("or reject the"));
+        neovim.command("messages clear");
+        neovim.wait_for_review("hello.txt");
+    }
+    neovim.keys("gg]x");
+    assert_eq!(neovim.eval("getline('.')"), "<<<<<<< in the file now");
+    let both = "TYPED AND from the agent\n";
+    neovim.keys("ggdGiTYPED AND from the agent\u{1b}:w\r");
+    let verdict = client.verdict(diff);
+    assert_eq!(verdict, json!({"status": "accepted", "content": both}));
     neovim.wait_until_back_in("hello.txt");
-    assert_eq!(neovim.eval("getline(1)"), "TYPED AND NOT SAVED");
+    fs::write(&path, both).unwrap();
+    neovim.wait_for("getline(1) . &modified", "TYPED AND from the agent0");
 
-    // Another program changes the file while its diff is open: the left side says so.
-    house.write("shared.txt", "as the agent read it\n");
-    let path = house.path("shared.txt");
-    let diff = client.open_diff(path.to_str().unwrap(), "from the agent\n");
-    neovim.wait_for_review("shared.txt");
-    house.write("shared.txt", "changed by somebody else\n");
-    neovim.wait_for("getbufline(winbufnr(1), 1)[0]", "changed by somebody else");
-    assert!(neovim.messages().contains("has changed on disk"));
-    neovim.keys(":q\r");
-    assert_eq!(client.verdict(diff)["status"], "rejected");
+    // What the person types after their decision is not part of it, and stays.
+    neovim.keys("ccTYPED BEFORE\u{1b}");
+    neovim.wait_for("getline(1) . mode()", "TYPED BEFOREn");
+    let diff = client.open_diff(path.to_str().unwrap(), both);
+    neovim.wait_for_review("hello.txt");
+    neovim.keys(":w\r");
+    assert_eq!(client.verdict(diff)["content"], "TYPED BEFORE\n");
+    neovim.wait_until_back_in("hello.txt");
+    neovim.keys("ccTYPED AFTER\u{1b}");
+    neovim.wait_for("getline(1) . mode()", "TYPED AFTERn");
+    fs::write(&path, "TYPED BEFORE\n").unwrap();
+    neovim.wait_until("the warning", |it| it.messages().contains("was written"));
+    assert_eq!(neovim.eval("getline(1)"), "TYPED AFTER");
 }
 
 /// Agents truncate a file before they write it, and a look may come between the two.

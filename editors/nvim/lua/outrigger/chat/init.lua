@@ -52,7 +52,9 @@ function M.place()
 end
 
 function M.doing()
-  return status.doing(known.status)
+  -- The window is the one whose line is drawn.
+  local taken = vim.fn.strdisplaywidth(status.state(known.status)) + 4
+  return status.doing(known.status, vim.fn.winwidth(0) - taken)
 end
 
 --- Everything at once.

@@ -32,17 +32,39 @@ function M.place(status)
   return place and ("%s:%s"):format(place.machine or "this machine", place.workspace.daemonPath) or ""
 end
 
---- What the agent is and does.
-function M.doing(status)
-  local words = { status.model }
-  table.insert(words, status.mode)
-  if status.usage and status.usage.size > 0 then
-    table.insert(words, ("%d%% used"):format(math.floor(100 * status.usage.used / status.usage.size)))
+--- What people call the one of `offered` with this id.
+local function name_of(id, offered)
+  for _, it in ipairs(offered or {}) do
+    if it.id == id then
+      return entries.line(it.name)
+    end
   end
-  if status.busy then
-    table.insert(words, "working")
+  return id and entries.line(id)
+end
+
+--- What the agent is and does, in at most `room` columns. What it does stays, whatever has to go.
+function M.doing(status, room)
+  local usage = status.usage
+  local parts = {
+    model = name_of(status.model, status.models),
+    mode = name_of(status.mode, status.modes),
+    used = usage and usage.size > 0 and ("%d%%"):format(math.floor(100 * usage.used / usage.size)) or nil,
+    busy = status.busy and "working" or nil,
+  }
+  local function line()
+    local words = {}
+    for _, part in ipairs({ "model", "mode", "used", "busy" }) do
+      table.insert(words, parts[part])
+    end
+    return table.concat(words, ", ")
   end
-  return table.concat(words, ", ")
+  for _, part in ipairs({ "mode", "used", "model" }) do
+    if vim.fn.strdisplaywidth(line()) <= room then
+      break
+    end
+    parts[part] = nil
+  end
+  return line()
 end
 
 --- What the conversation is called, and where it takes place.
