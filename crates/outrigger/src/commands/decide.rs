@@ -273,12 +273,10 @@ fn agreed(question: &str, verb: Verb) -> Result<bool, Failure> {
 fn tell(what: &str, decided: &wire::Decided) {
     let agent = Agent::from_slug(&decided.agent).map(Agent::display_name);
     let agent = agent.unwrap_or(&decided.agent);
-    let mut said = what.to_owned();
-    if !decided.streaming {
-        said += &format!("; {agent} is away and gets the decision when it comes back");
-    }
-    if decided.may_read_again {
-        said += &format!("; {agent} may read the changed file first, and propose its edit anew");
-    }
-    note(said);
+    let away = format!("; {agent} is away and gets the decision when it comes back");
+    let again = format!("; {agent} may read the changed file first, and propose its edit anew");
+    let rest = [(!decided.streaming, away), (decided.may_read_again, again)];
+    let rest = rest.into_iter().filter(|(is_so, _)| *is_so);
+    let rest: Vec<_> = rest.map(|(_, sentence)| sentence).collect();
+    note(format_args!("{what}{}", rest.concat()));
 }
