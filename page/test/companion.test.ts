@@ -6,6 +6,7 @@ const proposal = (id: number): Proposal => ({
   id,
   path: `/p/${id}`,
   agent: "qwen",
+  who: "Qwen Code",
   session: "s",
   openedAt: 0,
   newFile: false,
@@ -100,11 +101,9 @@ describe("the next proposal", () => {
 
 describe("an agent", () => {
   it.each([
-    [{ streaming: true }, true],
-    [{ streaming: false }, false],
-    [{ streaming: true, presence: "connected" }, true],
-    [{ streaming: true, presence: "away" }, false],
-    [{ streaming: false, presence: "gone" }, false],
+    [{ presence: "connected" }, true],
+    [{ presence: "away" }, false],
+    [{ presence: "gone" }, false],
   ])("that says %j is connected: %s", (session, connected) => {
     expect(isConnected(session as Session)).toBe(connected);
   });

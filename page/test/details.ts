@@ -13,6 +13,7 @@ export function detailOf(original: string | undefined, proposed: string, current
     id: 1,
     path: "/p/a.txt",
     agent: "qwen",
+    who: "Qwen Code",
     session: "s",
     openedAt: 0,
     newFile: original === undefined,

@@ -37,7 +37,6 @@ describe("what keeps a proposal from being accepted", () => {
     ["nothing", plain, undefined],
     ["an edit", draft("A!\nb\n"), undefined],
     ["the terminal", { ...plain, terminalOnly: "too large" }, "terminal-only"],
-    ["an agent that is gone", { ...plain, gone: true }, "gone"],
     ["a conflict", { ...draft(`${CONFLICT}b\n`), conflicts: 1 }, "conflicts"],
     ["a conflict that was resolved", { ...draft("aA\nb\n"), conflicts: 1 }, undefined],
     ["a text about conflicts", draft(`${CONFLICT}b\n`), undefined],

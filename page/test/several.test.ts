@@ -6,6 +6,7 @@ const proposal = (id: number, session: string, more: Partial<Proposal> = {}): Pr
   id,
   path: `/p/${id}`,
   agent: "qwen",
+  who: "Qwen Code",
   session,
   openedAt: 0,
   newFile: false,
@@ -22,7 +23,6 @@ const all = [
   proposal(1, "a", { who: "Qwen Code · pts/3" }),
   proposal(2, "b", { stale: "the file has changed" }),
   proposal(3, "a", { who: "Qwen Code · pts/3", conflicts: 1, stale: "the file has changed" }),
-  proposal(4, "a", { who: "Qwen Code · pts/3", gone: true }),
   proposal(5, "b", { terminalOnly: "too large" }),
   proposal(6, "b", { conflicts: 0 }),
 ];
@@ -32,21 +32,20 @@ const ids = (list: readonly Proposal[]) => list.map(({ id }) => id);
 describe("several proposals", () => {
   it("are accepted together only if each needs no second look", () => {
     const { proposals, acceptable, left, added, removed } = choiceOf(all, undefined);
-    expect(ids(proposals)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(ids(proposals)).toEqual([1, 2, 3, 5, 6]);
     expect(ids(acceptable)).toEqual([1, 6]);
     expect(left.map(({ proposal, why }) => `${proposal.id} ${why}`)).toEqual([
       "2 stale: the file has changed",
       "3 it has conflicts",
-      "4 its agent is gone",
       "5 only the terminal can accept it",
     ]);
-    expect([added, removed]).toEqual([12, 6]);
+    expect([added, removed]).toEqual([10, 5]);
   });
 
   it("can be those of one agent", () => {
     expect(agentsOf(all)).toEqual([
       { session: "a", who: "Qwen Code · pts/3" },
-      { session: "b", who: "qwen" },
+      { session: "b", who: "Qwen Code" },
     ]);
     expect(ids(choiceOf(all, "b").proposals)).toEqual([2, 5, 6]);
     expect(ids(choiceOf(all, "b").acceptable)).toEqual([6]);

@@ -85,7 +85,7 @@ impl LspClient {
             self.reviews.sheet_has(uri, open.buffer.text());
         } else if self.reviews.concern(&open.place) {
             let text = open.dirty.then(|| open.buffer.text().to_owned());
-            self.front.set_unsaved(open.place.clone(), text).await;
+            self.presence.set_unsaved(open.place.clone(), text).await;
         }
     }
 
@@ -96,7 +96,7 @@ impl LspClient {
         let path = match self.documents.close(&uri) {
             Some(open) => {
                 if open.dirty && self.reviews.concern(&open.place) {
-                    self.front.set_unsaved(open.place.clone(), None).await;
+                    self.presence.set_unsaved(open.place.clone(), None).await;
                 }
                 Some(open.place.path)
             }

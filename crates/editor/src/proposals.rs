@@ -57,7 +57,9 @@ impl LspClient {
         let open = self.documents.at(path.as_ref());
         if let Some(open) = open.filter(|open| open.dirty) {
             let text = open.buffer.text().to_owned();
-            self.front.set_unsaved(open.place.clone(), Some(text)).await;
+            self.presence
+                .set_unsaved(open.place.clone(), Some(text))
+                .await;
         }
     }
 

@@ -109,11 +109,18 @@ impl Presence {
         self.front.set_folders(self.holder, folders).await
     }
 
-    /// The editor has left: what only it had open is closed.
+    /// The editor has unsaved changes in a file, or none any more. A proposal for that file is
+    /// reviewed against them.
+    pub async fn set_unsaved(&self, place: Place, text: Option<String>) {
+        let holder = self.holder;
+        self.tell(move |state| state.set_unsaved(holder, place, text))
+            .await;
+    }
+
+    /// The editor has left: what only it had open is closed, and what it has not saved is lost.
     pub async fn leave(&self) {
         let holder = self.holder;
-        self.tell(move |state| state.workbench_mut().leave(holder))
-            .await;
+        self.tell(move |state| state.leave(holder)).await;
     }
 
     async fn tell(&self, report: impl FnOnce(&mut State) + Send + 'static) {

@@ -1,7 +1,7 @@
 //! Commands about proposals: list, draft, decide.
 
 use companion::desk::{AgentSession, Dispatched, Draft, DraftSource, State};
-use workbench::{Decision, Hunk, Place, Proposal, ProposalId, Refusal, Review};
+use workbench::{Decision, Hunk, Proposal, ProposalId, Refusal, Review};
 
 use crate::error::FrontError;
 use crate::front::Front;
@@ -65,13 +65,6 @@ impl Front {
     pub async fn mark_shown(&self, id: ProposalId, revision: u32) {
         let shown = move |state: &mut State| state.mark_shown(id, revision);
         self.0.desk.tell(shown).await;
-    }
-
-    /// An editor has unsaved changes in a file, or none any more. A proposal for that file is
-    /// reviewed against them.
-    pub async fn set_unsaved(&self, place: Place, text: Option<String>) {
-        let set = move |state: &mut State| state.set_unsaved(place, text);
-        self.0.desk.tell(set).await;
     }
 
     /// From now on `source` has a newer text of the proposal than the last draft.

@@ -10,7 +10,7 @@ use companion::desk::{Dispatched, Draft, Event};
 use front::{Change, FrontError, Interest, Item, ServiceCommand, ServiceFacts, Topic};
 use testkit::{InProcessCompanion, McpPeer, soon};
 use tokio::sync::mpsc;
-use workbench::{Agent, Decision, FileChange, Place, ProposalId, Refusal};
+use workbench::{Agent, Decision, FileChange, Holder, Place, ProposalId, Refusal};
 
 const BASE: &str = "one\ntwo\nthree\nfour\n";
 const PROPOSED: &str = "one\ntwo\nthree\nFOUR\n";
@@ -140,16 +140,39 @@ async fn what_is_unsaved_in_an_editor_counts_as_present() {
     let mut scene = Scene::start().await;
     let place = Place::direct(&scene.path);
     let front = &scene.companion.front;
-    front.set_unsaved(place.clone(), Some(APART.into())).await;
+    let editor = front.presence(Holder::editor(1));
+    editor.set_unsaved(place.clone(), Some(APART.into())).await;
     assert_eq!(scene.refused(Decision::Accept, None).await, Refusal::Stale);
     let proposal = front.proposal(ID).await.unwrap();
     assert_eq!(proposal.texts.proposed, MERGED);
     // Saving it changes nothing about what is to be decided.
     scene.person_saves(APART);
-    front.set_unsaved(place, None).await;
+    editor.set_unsaved(place, None).await;
     let seen = Some(proposal.revision);
     scene.decide(Decision::Accept, seen).await.unwrap();
     assert_eq!(scene.written().await, MERGED);
+}
+
+#[tokio::test]
+async fn what_an_editor_has_not_saved_goes_with_it() {
+    let scene = Scene::start().await;
+    let place = Place::direct(&scene.path);
+    let front = &scene.companion.front;
+    let (one, two) = (
+        front.presence(Holder::editor(1)),
+        front.presence(Holder::editor(2)),
+    );
+    one.set_unsaved(place.clone(), Some(APART.into())).await;
+    two.set_unsaved(place, Some(SAME.into())).await;
+    let present = |text| {
+        let proposal = front.proposal(ID);
+        async move { assert_eq!(proposal.await.unwrap().texts.original.text(), Some(text)) }
+    };
+    present(SAME).await;
+    two.leave().await;
+    present(APART).await;
+    one.leave().await;
+    present(BASE).await;
 }
 
 #[tokio::test]

@@ -16,10 +16,10 @@ export interface Session {
   /** Decisions that have not reached the agent yet. */
   undelivered: number;
   /** The agent told apart from others of its kind. */
-  label?: string;
+  label: string;
   /** The version of the product. */
   version?: string;
-  presence?: Presence;
+  presence: Presence;
   /** What is to know about the agent, in a sentence. */
   note?: string;
 }
@@ -78,9 +78,7 @@ export interface Proposal {
   /** How many places of the text, as it stands, have conflict markers. */
   conflicts: number;
   /** The agent told apart from others of its kind. */
-  who?: string;
-  /** Whether its agent is gone, and nobody would write it. */
-  gone?: boolean;
+  who: string;
 }
 
 /** Lines are what `\n` ends, counted from 0; the ends are exclusive. */

@@ -5,7 +5,7 @@ import { conflictsOf } from "./conflicts";
 import { type Review, textOf } from "./review";
 
 export interface Obstacle {
-  kind: "terminal-only" | "gone" | "conflicts" | "nothing-left";
+  kind: "terminal-only" | "conflicts" | "nothing-left";
   /** Why, and what to do instead. */
   words: string;
 }
@@ -14,9 +14,6 @@ export function obstacleTo(review: Review): Obstacle | undefined {
   const { detail } = review;
   if (detail.terminalOnly !== undefined) {
     return { kind: "terminal-only", words: "Only the terminal can accept it" };
-  }
-  if (detail.gone) {
-    return { kind: "gone", words: "Its agent is gone, and nobody would write it" };
   }
   const conflicts = conflictsOf(review).length;
   if (conflicts > 0) {

@@ -32,14 +32,13 @@ export function choiceOf(all: readonly Proposal[], session: string | undefined):
 /** Why a proposal cannot be accepted together with others. */
 function reasonToLook(proposal: Proposal): string | undefined {
   if (proposal.terminalOnly !== undefined) return "only the terminal can accept it";
-  if (proposal.gone) return "its agent is gone";
   if ((proposal.conflicts ?? 0) > 0) return "it has conflicts";
   return proposal.stale === undefined ? undefined : `stale: ${proposal.stale}`;
 }
 
 /** The agents with proposals, in the order of their first one. */
 export function agentsOf(all: readonly Proposal[]): { session: string; who: string }[] {
-  const sessions = new Map(all.map(({ session, who, agent }) => [session, who ?? agent]));
+  const sessions = new Map(all.map(({ session, who }) => [session, who]));
   return [...sessions].map(([session, who]) => ({ session, who }));
 }
 

@@ -70,8 +70,8 @@ function withProposal(
 }
 
 /** Whether an agent can be told something right now. */
-export function isConnected({ presence, streaming }: Session): boolean {
-  return presence === undefined ? streaming : presence === "connected";
+export function isConnected({ presence }: Session): boolean {
+  return presence === "connected";
 }
 
 /** The proposal to select after `gone` was closed: the next one, or else the last one. */

@@ -202,8 +202,7 @@ export class Reviews {
     const panel = this.panel.value;
     if ((panel.kind !== "open" && panel.kind !== "failed") || !this.isSettled.value) return;
     const { proposal } = panel;
-    const verb = proposal.gone ? "Dismissed" : "Rejected";
-    await this.decide(proposal, verb, () => this.client.reject(proposal.id));
+    await this.decide(proposal, "Rejected", () => this.client.reject(proposal.id));
   }
 
   /** Opens the summary of all pending proposals. */
@@ -405,9 +404,7 @@ function isSameText(review: Review, detail: Detail): boolean {
 
 /** Whether more is known about a proposal, with the same texts. */
 function isNews(before: Detail, now: Detail): boolean {
-  return (
-    before.stale !== now.stale || before.gone !== now.gone || before.conflicts !== now.conflicts
-  );
+  return before.stale !== now.stale || before.conflicts !== now.conflicts;
 }
 
 /** Whether the diffs of two versions of a proposal have the same beginnings. */

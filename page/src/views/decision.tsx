@@ -61,7 +61,7 @@ export function Decision({ app, review }: { app: App; review: Review }) {
           disabled={busy}
           onClick={decide(() => reviews.reject())}
         >
-          {detail.gone ? "Dismiss" : "Reject"}
+          Reject
           {!editing && <kbd>r</kbd>}
         </button>
         <button

@@ -107,12 +107,7 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
       <ul class="rows">
         {sessions.map((session) => (
           <li key={session.id} class="row" data-session={session.id}>
-            <strong>{visible(session.label ?? session.agent)}</strong>
-            {session.label === undefined && (
-              <span>
-                {visible(session.client.name)} {visible(session.client.version)}
-              </span>
-            )}
+            <strong>{visible(session.label)}</strong>
             <span class="quiet" title={new Date(session.since).toLocaleString("en-GB")}>
               since {time(session.since)}, {ago(session.since, clock.value)}
             </span>
@@ -120,7 +115,7 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
               <span class="badge">{count(session.undelivered, "decision")} to deliver</span>
             )}
             <Absence session={session} />
-            {session.note !== undefined && (
+            {isConnected(session) && session.note !== undefined && (
               <p class="agent-note" data-notice="agent-note">
                 {visible(session.note)}
               </p>
@@ -142,13 +137,9 @@ function Connected({ app, companion }: { app: App; companion: CompanionState }) 
 /** Why an agent cannot be told anything just now, and what that means for the person. */
 function Absence({ session }: { session: Session }) {
   if (isConnected(session)) return null;
-  const isGone = session.presence === "gone";
   return (
-    <p class="absence" data-presence={isGone ? "gone" : "away"}>
-      <span class="badge">{isGone ? "gone" : "away"}</span>{" "}
-      {isGone
-        ? "It has ended. What it proposed can only be dismissed."
-        : "It is not listening just now. It may be busy or asleep; what you decide is kept, and delivered when it is back."}
+    <p class="absence" data-presence={session.presence}>
+      {visible(session.note ?? session.presence)}
     </p>
   );
 }

@@ -80,7 +80,7 @@ function Head({
         <bdi>{name}</bdi>
       </h2>
       <ul class="badges" aria-label="About this proposal">
-        <li class="badge agent">{visible(proposal.who ?? proposal.agent)}</li>
+        <li class="badge agent">{visible(proposal.who)}</li>
         <Lines proposal={proposal} as="li" />
         {badgesOf(review).map(([kind, words]) => (
           <li key={kind} class="badge" data-badge={kind}>
@@ -103,11 +103,6 @@ function Notices({ app, review }: { app: App; review: Review }) {
   );
   return (
     <div class="notices">
-      {detail.gone && (
-        <p class="notice" role="alert" data-notice="gone">
-          Its agent is gone. Nobody would write this any more, so it can only be dismissed.
-        </p>
-      )}
       {detail.stale !== undefined && (
         <p class="notice" role="alert" data-notice="stale">
           Look twice: {visible(detail.stale)}.

@@ -79,7 +79,6 @@ function Item({ app, proposal, choose }: ItemProps) {
         type="button"
         class="item"
         data-proposal={proposal.id}
-        data-gone={proposal.gone ? true : undefined}
         aria-current={selected ? "true" : undefined}
         ref={selected ? scrollIntoView : null}
         onClick={() => choose(proposal.id)}
@@ -96,8 +95,8 @@ function Item({ app, proposal, choose }: ItemProps) {
           <bdi>{folder}</bdi>
         </span>
         <span class="item-when">{ago(proposal.openedAt, clock.value)}</span>
-        <span class="item-agent" title={visible(proposal.who ?? proposal.agent)}>
-          {visible(proposal.who ?? proposal.agent)}
+        <span class="item-agent" title={visible(proposal.who)}>
+          {visible(proposal.who)}
         </span>
       </button>
     </li>
@@ -105,14 +104,7 @@ function Item({ app, proposal, choose }: ItemProps) {
 }
 
 /** What makes it need more than a quick look. */
-function Mark({ proposal: { gone, conflicts = 0, stale } }: { proposal: Proposal }) {
-  if (gone) {
-    return (
-      <span class="mark" data-mark="gone" title="Its agent is gone">
-        agent gone
-      </span>
-    );
-  }
+function Mark({ proposal: { conflicts, stale } }: { proposal: Proposal }) {
   if (conflicts > 0) {
     return (
       <span class="mark" data-mark="conflicts" title={`${count(conflicts, "conflict")} to resolve`}>

@@ -4,9 +4,9 @@
 mod context;
 mod direct_proposals;
 mod sessions;
+mod unsaved;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -27,8 +27,8 @@ use crate::agents::dialect;
 use crate::journal::{Journal, Receipt, Saved, SavedVerdict};
 use crate::limits::Limits;
 use crate::mailbox::{Letter, Mailbox};
-use crate::original;
 use sessions::SessionState;
+use unsaved::UnsavedText;
 
 /// All state of a companion.
 pub struct State {
@@ -41,7 +41,7 @@ pub struct State {
     direct_waiters: HashMap<ProposalId, oneshot::Sender<Verdict>>,
     /// The texts of files that are open in an editor with unsaved changes, and that proposals are
     /// about.
-    unsaved: Vec<(Place, Arc<str>)>,
+    unsaved: Vec<UnsavedText>,
     /// Front ends that show a proposal and know its current text, the last one last.
     draft_sources: HashMap<ProposalId, Vec<DraftSource>>,
     /// Whether the person has stopped the context.
@@ -299,35 +299,6 @@ impl State {
         self.proposals.mark_shown(id, revision);
     }
 
-    /// An editor has unsaved changes in a file, or none any more.
-    pub fn set_unsaved(&mut self, place: Place, text: Option<String>) {
-        self.unsaved.retain(|(other, _)| other.path != place.path);
-        let touched: Vec<_> = (self.proposals.iter())
-            .filter(|proposal| is_at(&place, &self.path_of(proposal)))
-            .map(|proposal| proposal.id)
-            .collect();
-        // Nobody asks for the text of any other file.
-        if let Some(text) = text.filter(|_| !touched.is_empty()) {
-            self.unsaved.push((place, text.into()));
-        }
-        for id in touched {
-            self.emit(Event::Touched(id));
-        }
-    }
-
-    /// The text of a proposal's file in an editor, if it has unsaved changes there.
-    pub fn unsaved(&self, proposal: &Proposal) -> Option<Arc<str>> {
-        let path = self.path_of(proposal);
-        let mut unsaved = self.unsaved.iter();
-        let (_, text) = unsaved.find(|(place, _)| is_at(place, &path))?;
-        Some(text.clone())
-    }
-
-    /// The path of a proposal's file; a relative one is taken from the first folder.
-    fn path_of(&self, proposal: &Proposal) -> PathBuf {
-        original::path(&proposal.path, self.workbench.roots())
-    }
-
     /// The largest file that is shown beside what an agent proposes, in bytes.
     pub fn largest_original(&self) -> u64 {
         self.limits.original
@@ -547,10 +518,6 @@ impl State {
         // An error means that nobody listens, which is the normal case without a front end.
         let _ = self.events.send(event);
     }
-}
-
-fn is_at(place: &Place, path: &Path) -> bool {
-    place.path == path || place.real == path
 }
 
 /// Unix milliseconds.

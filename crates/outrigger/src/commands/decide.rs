@@ -8,7 +8,7 @@ use web::{Client, ClientError, wire};
 use workbench::Agent;
 
 use super::client;
-use super::proposals::{list, numbered, only, shown_path, summaries};
+use super::proposals::{list, only, shown_path, summaries};
 use crate::args::{AcceptArgs, ChosenArgs, GlobalArgs, RejectArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
@@ -23,7 +23,7 @@ pub(crate) async fn accept(global: &GlobalArgs, args: &AcceptArgs) -> CommandRes
     if args.chosen.several() {
         return decide_several(&client, proposals, &args.chosen, Verb::Accept).await;
     }
-    let proposal = chosen(&proposals, &args.chosen, Verb::Accept)?;
+    let proposal = &chosen(&client, &proposals, &args.chosen, Verb::Accept).await?;
     let hunks = args.hunks.as_ref().map(|list| list.numbers(proposal.hunks));
     let hunks = hunks.transpose();
     let hunks = hunks.map_err(|unknown| Failure::new(FailureKind::Refused, unknown))?;
@@ -57,7 +57,7 @@ pub(crate) async fn reject(global: &GlobalArgs, args: &RejectArgs) -> CommandRes
     if args.chosen.several() {
         return decide_several(&client, proposals, &args.chosen, Verb::Reject).await;
     }
-    let proposal = chosen(&proposals, &args.chosen, Verb::Reject)?;
+    let proposal = &chosen(&client, &proposals, &args.chosen, Verb::Reject).await?;
     let decided = Verb::Reject.post(&client, proposal.id).await?;
     tell(
         &format!("rejected {}", shown_path(&proposal.path)),
@@ -120,22 +120,29 @@ impl ChosenArgs {
     }
 }
 
-fn chosen<'a>(
-    proposals: &'a [wire::Proposal],
+async fn chosen(
+    client: &Client,
+    proposals: &[wire::Proposal],
     args: &ChosenArgs,
     verb: Verb,
-) -> Result<&'a wire::Proposal, Failure> {
-    match args.id {
-        Some(id) => numbered(proposals, id),
-        None => only(proposals, verb.word()).map_err(|failure| match proposals {
+) -> Result<wire::Proposal, Failure> {
+    let Some(id) = args.id else {
+        let only = only(proposals, verb.word()).map_err(|failure| match proposals {
             [] => failure,
             _ => failure.hint(format_args!(
                 "name one of them, as in `outrigger {0} {1}`, or `outrigger {0} --all`",
                 verb.word(),
                 proposals[0].id
             )),
-        }),
+        });
+        return only.cloned();
+    };
+    if let Some(found) = proposals.iter().find(|proposal| proposal.id == id) {
+        return Ok(found.clone());
     }
+    // The companion knows why there is none with this number.
+    let detail: wire::Detail = client.get(&format!("/api/proposals/{id}")).await?;
+    Ok(detail.proposal)
 }
 
 /// A decision as `--json` prints it.

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use companion::registry::Record;
 use text::shell;
 use web::{Client, wire};
-use workbench::{ProposalId, Refusal};
 
 use super::client;
 use crate::args::{GlobalArgs, ProposalsArgs, ShowArgs};
@@ -90,15 +89,6 @@ pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult 
 /// The pending proposals, oldest first.
 pub(super) async fn list(client: &Client) -> Result<Vec<wire::Proposal>, Failure> {
     Ok(client.get("/api/proposals").await?)
-}
-
-/// The proposal with this number.
-pub(super) fn numbered(proposals: &[wire::Proposal], id: u64) -> Result<&wire::Proposal, Failure> {
-    let found = proposals.iter().find(|proposal| proposal.id == id);
-    found.ok_or_else(|| {
-        let unknown = Refusal::Unknown(ProposalId::new(id));
-        Failure::new(FailureKind::Refused, unknown)
-    })
 }
 
 /// The only proposal there is. If there are several, they are listed: `command` needs a number.

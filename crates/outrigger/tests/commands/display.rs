@@ -46,7 +46,7 @@ fn what_does_not_fit_goes_to_the_pager() {
     let (_, paged) = typed(&machine, &["show", "1"], &[("PAGER", PAGER)]);
     let paged = paged.expect("the pager was started");
     assert!(
-        paged.starts_with("  1  qwen  long.txt  +200 −0  (1 hunk)\n"),
+        paged.starts_with("  1  qwen  long.txt  +200 −0  (1 hunk; Qwen Code"),
         "{paged}"
     );
     // Coloured, and the agent's own control characters are shown, not obeyed.

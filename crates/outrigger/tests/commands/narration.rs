@@ -17,13 +17,24 @@ fn sit_down(machine: &Machine, args: &[&str]) -> (Terminal, u16) {
     (terminal, port.try_into().unwrap())
 }
 
+/// What the terminal says after the greeting; agents, which are this process, have the name of
+/// their product only.
 fn lines(terminal: &Terminal) -> Vec<String> {
     let screen = terminal.screen();
     let after = screen.split_once("want to change.").unwrap().1;
     let lines = after.lines().map(str::trim_end);
     lines
         .filter(|line| !line.is_empty())
-        .map(str::to_owned)
+        .map(|line| {
+            let process = format!(" · process {}", std::process::id());
+            match line.split_once("Qwen Code") {
+                Some((before, label)) if label.contains(&process) => {
+                    let rest = label.split_once(&process).unwrap().1;
+                    format!("{before}Qwen Code{rest}")
+                }
+                _ => line.to_owned(),
+            }
+        })
         .collect()
 }
 
@@ -55,13 +66,13 @@ fn the_terminal_tells_what_happens() {
     assert_eq!(
         told,
         [
-            "Qwen Code 1.0.0 is connected",
+            "Qwen Code is connected",
             "proposal 1: a.txt +2 −1 by Qwen Code",
             "proposal 2: src/n␛[2J.txt (new file) +1 −0 by Qwen Code",
             "proposal 1: a.txt accepted",
             "proposal 2: src/n␛[2J.txt taken back by its agent",
             "proposal 3: a.txt +1 −1 by Qwen Code",
-            "Qwen Code 1.0.0 is gone",
+            "Qwen Code is gone",
             "proposal 3: a.txt left by its agent",
         ]
     );
@@ -83,7 +94,7 @@ fn a_planned_restart_is_not_told_as_something_new() {
     assert_eq!(
         lines(&terminal),
         [
-            "Qwen Code 1.0.0 is connected",
+            "Qwen Code is connected",
             "proposal 1: a.txt +1 −1 by Qwen Code",
             "proposal 1: a.txt rejected",
         ]

@@ -48,8 +48,8 @@ fn among_several_a_number_is_needed() {
         let done = machine.run(&[command]);
         assert_eq!(done.code, 4, "{done:?}");
         for part in [
-            "  1  qwen    a.txt  +2 −1  (1 hunk)\n",
-            "  3  gemini  c.txt  +0 −1  (1 hunk)\n",
+            "  1  qwen    a.txt  +2 −1  (1 hunk; Qwen Code",
+            "  3  gemini  c.txt  +0 −1  (1 hunk; Gemini CLI",
             "3 proposals are pending",
             &format!("outrigger {command} 1"),
         ] {
@@ -123,7 +123,7 @@ fn the_person_at_the_terminal_is_asked() {
         let command = [PROGRAM, "accept", "--all"];
         let mut terminal = Terminal::start(&command, &machine.workspace(), &machine.environment());
         terminal.wait_until("the question", |screen| {
-            screen.contains("  3  gemini  c.txt  +0 −1  (1 hunk)")
+            screen.contains("  3  gemini  c.txt  +0 −1  (1 hunk; Gemini CLI")
                 && screen.contains("accept 3 proposals (+3 −3)? [y/N]")
         });
         assert_eq!(pending(&machine), [1, 2, 3]);

@@ -205,26 +205,3 @@ fn an_editor_that_names_only_unknown_agents_lets_nobody_in_and_is_told() {
          agent \"claude\"; known are \"qwen\" and \"gemini\""
     );
 }
-
-#[test]
-fn two_editors_in_one_folder_do_not_fight() {
-    let machine = machine();
-    let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::set(&machine, &[]));
-    assert_ne!(one.port, two.port);
-    let path = machine.write("a.txt", "old\n");
-    let (mut first, mut second) = (one.qwen(&machine), two.qwen(&machine));
-    first.open_diff(&path, "one\n");
-    second.open_diff(&path, "two\n");
-    for (stage, agent, text) in [
-        (&mut one, &mut first, "one\n"),
-        (&mut two, &mut second, "two\n"),
-    ] {
-        let proposal = stage.editor.show_proposal();
-        assert_eq!(proposal["proposed"], text);
-        stage.editor.decide(&proposal, json!({ "accepted": true }));
-        assert_eq!(agent.hear_verdict()["params"]["content"], text);
-    }
-    let files = machine.discovery_files(one.port);
-    assert!(two.editor.quit().success());
-    assert_eq!(machine.discovery_files(one.port), files);
-}

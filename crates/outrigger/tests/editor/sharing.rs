@@ -237,21 +237,28 @@ fn what_a_joined_editor_ignores_is_held_back_while_it_is_there() {
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_refused_and_the_editor_may_try_again() {
+fn a_pattern_that_cannot_be_used_closes_all_folders_while_its_editor_is_there() {
     for joins in [false, true] {
         let machine = machine();
         let _served = joins.then(|| machine.start_companion(&[]));
         let mut editor = start(&machine, &[]);
-        let wrong = editor.request(
+        editor.request(
             "initialize",
             hello(&machine, "E", json!({ "ignore": ["a{b"] })),
         );
-        let message = wrong["message"].as_str().unwrap();
+        editor.notify("initialized", json!({}));
+        let told = editor.hear("window/showMessage");
+        let message = told["params"]["message"].as_str().unwrap();
+        assert!(message.contains("nothing is shared"), "{message}");
         assert!(message.contains("a{b"), "{message}");
+        let faults = machine.status()["faults"].clone();
+        assert_eq!(faults.as_array().unwrap().len(), 1, "{faults}");
+        assert_eq!(faults[0]["source"], "settings of the editor");
+        assert!(editor.quit().success());
         if joins {
-            let right = editor.request("initialize", hello(&machine, "E", json!({})));
-            assert_eq!(right["serverInfo"]["name"], "outrigger");
-            assert_eq!(machine.status()["editors"][0]["name"], "E");
+            until("it is open again", || {
+                (machine.status()["faults"] == json!([])).then_some(())
+            });
         }
     }
 }

@@ -82,12 +82,12 @@ fn neovim_comes_later(which: usize) {
     }
     let mut neovim = Neovim::start(&house, which, &["a.txt"]);
     let summary = r#"luaeval('require("outrigger").status().summary')"#;
-    neovim.wait_for(summary, "Qwen Code 1.0.0; 2 pending; 0 held back");
+    neovim.wait_for(summary, "Qwen Code; 2 pending; 0 held back");
     neovim.eval("execute('tabonly')");
     neovim.command("checkhealth outrigger");
     let report = neovim.text();
     let port = format!("port {port}");
-    for part in ["Qwen Code 1.0.0", "2 pending", &port] {
+    for part in ["Qwen Code", "2 pending", &port] {
         assert!(report.contains(part), "no {part} in {report}");
     }
     let editors = house.status()["editors"].clone();

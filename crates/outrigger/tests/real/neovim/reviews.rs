@@ -340,8 +340,9 @@ fn every_way(which: usize) {
     // Nothing comes between the person and what they type.
     neovim.keys("itypi");
     let diff = client.open_diff(path.to_str().unwrap(), text);
+    // It is in a window of its own, with lines of its own.
     neovim.terminal.wait_until("the news", |screen| {
-        screen.contains("proposes the new file way.txt")
+        screen.contains("proposes") && screen.contains("way.txt")
     });
     neovim.keys("ng ");
     neovim.wait_for("getline(1) . mode()", "typing helloi");

@@ -35,6 +35,16 @@ impl<'a> Played<'a> {
     }
 }
 
+impl Played<'_> {
+    /// The text that the agent is told to write.
+    #[track_caller]
+    pub(super) fn written(&mut self) -> String {
+        let heard = self.agent.hear_verdict();
+        assert_eq!(heard["method"], "ide/diffAccepted", "{heard}");
+        heard["params"]["content"].as_str().unwrap().to_owned()
+    }
+}
+
 /// The proposals that are pending, by number.
 #[track_caller]
 pub(super) fn list(house: &Household) -> Vec<u64> {

@@ -1,11 +1,10 @@
 //! What the page says is so: of the connection, of proposals whose file has changed, and of agents
 //! that are gone.
 
-use serde_json::{Value, json};
-use testkit::{Browser, Household, Look};
+use testkit::{Browser, Look};
 
 use super::played::{Played, list};
-use super::{ESCAPE, Page, TO_THE_END, link};
+use super::{ESCAPE, Page, link};
 use crate::served_household;
 
 #[test]
@@ -51,9 +50,6 @@ fn a_tab_without_a_key_says_what_to_do_under_one_header() {
     }
 }
 
-/// What a merge leaves when both have changed a line.
-const CONFLICT: &str = "one\n<<<<<<< yours\nmine\n=======\ntwo\n>>>>>>> the agent's\nthree\n";
-
 #[test]
 fn a_stale_proposal_says_so_and_waits_for_its_conflicts() {
     let Some(house) = served_household() else {
@@ -63,24 +59,23 @@ fn a_stale_proposal_says_so_and_waits_for_its_conflicts() {
     let mut agent = Played::qwen(&house);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
-    page.pretend(
-        &format!(
-            "return {{ revision: 3, stale: 'the file has changed since then', conflicts: 1,\
-             ...(proposal.proposed && {{ current: proposal.current ?? {CONFLICT:?} }}) }}"
-        ),
-        "return {}",
-    );
     let proposal = agent.propose("poem.txt", "one\ntwo\nthree\n");
     page.show(&proposal);
+    // The person and the agent have changed the same line.
+    house.write("poem.txt", "one\nmine\nthree\n");
     browser.wait_for("[data-proposal] [data-mark=conflicts]");
     let told = browser.texts("[data-notice=stale]").concat();
-    assert!(told.contains("the file has changed since then"), "{told}");
+    assert!(
+        told.contains("has changed since the agent read it"),
+        "{told}"
+    );
     let told = browser.texts("[data-notice=conflicts]").concat();
     assert!(told.contains("1 conflict"), "{told}");
     browser.wait_for(".cm-line.conflict-marker");
     browser.wait_for("button[data-act=accept][disabled]");
+    page.show(&proposal);
     browser.press("a");
-    assert!(page.decisions().is_empty(), "{:?}", page.decisions());
+    assert_eq!(list(&house), [proposal.id], "nothing is decided");
 
     // The cursor goes to the conflict, where three of its lines are removed.
     browser.press("c");
@@ -96,7 +91,7 @@ fn a_stale_proposal_says_so_and_waits_for_its_conflicts() {
     browser.wait_for("button[data-act=accept]:not([disabled])");
     browser.press("a");
     page.wait_until_closed(&proposal);
-    assert_eq!(page.asked_to("accept")[0]["body"]["revision"], 3);
+    assert_eq!(agent.written(), "one\ntwo\nthree\n");
 }
 
 /// Clicks into a line and removes it.
@@ -119,47 +114,27 @@ fn remove_line(browser: &Browser, beginning: &str) {
 }
 
 #[test]
-fn a_refusal_because_of_newer_texts_shows_them() {
+fn nothing_is_accepted_against_a_text_that_was_not_on_the_screen() {
     let Some(house) = served_household() else {
         return;
     };
-    house.write("poem.txt", "one\ntwo\n");
+    house.write("poem.txt", "one\ntwo\nthree\n");
     let mut agent = Played::qwen(&house);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
-    page.pretend(
-        "return { revision: window.newer ? 2 : 1,\
-         ...(window.newer && proposal.proposed && { proposed: proposal.proposed + window.newer }) }",
-        "return {}",
-    );
-    let proposal = agent.propose("poem.txt", "one\nTWO\n");
+    let proposal = agent.propose("poem.txt", "one\ntwo\nTHREE\n");
     page.show(&proposal);
-    page.wait_until_shown("one\nTWO\n");
-    let refusal = json!({ "kind": "stale", "message": "the file has changed, look again" });
-    browser.run(
-        "window.newer = 'three\\n'; window.refuse = arguments[0]",
-        vec![refusal],
-    );
+    page.wait_until_shown("one\ntwo\nTHREE\n");
+    // The page may have heard of it before the key comes, or not.
+    house.write("poem.txt", "ONE\ntwo\nthree\n");
     browser.press("a");
-    page.wait_until_shown("one\nTWO\nthree\n");
-    let told = browser.texts("[data-notice=refused]").concat();
-    assert!(told.contains("the file has changed"), "{told}");
+    page.wait_until_shown("ONE\ntwo\nTHREE\n");
     assert_eq!(list(&house), [proposal.id], "nothing is decided");
-    // What has just come to the screen waits, too; then its own revision is accepted.
+    // What has just come to the screen waits, too; then it is accepted.
     page.show(&proposal);
     browser.press("a");
     page.wait_until_closed(&proposal);
-    let revisions: Vec<Value> = page.asked_to("accept");
-    let revisions: Vec<&Value> = revisions.iter().map(|it| &it["body"]["revision"]).collect();
-    assert_eq!(revisions, [1, 2]);
-}
-
-/// What a companion tells of a proposal for a new file.
-fn summary(house: &Household, name: &str, id: u64) -> Value {
-    json!({
-        "id": id, "path": house.path(name), "agent": "qwen", "session": "s",
-        "openedAt": 0, "newFile": true, "hunks": 1, "editable": true,
-    })
+    assert_eq!(agent.written(), "ONE\ntwo\nTHREE\n");
 }
 
 #[test]
@@ -167,93 +142,62 @@ fn nothing_typed_is_lost_when_a_proposal_is_revised() {
     let Some(house) = served_household() else {
         return;
     };
-    let text = "one\ntwo\nthree\nfour\nfive\n";
+    house.write("poem.txt", "one\ntwo\nthree\nfour\nfive\n");
     let mut agent = Played::qwen(&house);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
-    // The companion merges into what it has; here it has what was proposed, and nothing typed.
-    page.pretend(
-        "if (!window.newer) return { revision: 1 };\
-         const { proposed } = proposal;\
-         return { revision: 2, ...(proposed && { proposed: proposed.replace('five', window.newer), \
-                  current: undefined, currentHunksAt: undefined }) }",
-        "return {}",
-    );
-    let proposal = agent.propose("poem.txt", text);
+    let proposal = agent.propose("poem.txt", "one\ntwo\nTHREE\nfour\nfive\n");
     page.show(&proposal);
     page.act("edit");
     browser.wait_for("[data-detail][data-editing=true]");
-    let revise = "window.newer = arguments[0];\
-        document.execCommand('insertText', false, arguments[1]);\
-        window.tell('revised', { ...arguments[2], revision: 2 })";
-    let summary = summary(&house, "poem.txt", proposal.id);
-    let first = vec!["FIVE".into(), "typed ".into(), summary.clone()];
-    browser.run(revise, first);
-    page.wait_until_shown("typed one\ntwo\nthree\nfour\nFIVE\n");
+    let start = "\u{e009}\u{e011}\u{e000}";
+    browser.press(start);
+    browser.press("typed ");
+    house.write("poem.txt", "one\ntwo\nthree\nfour\nFIVE\n");
+    page.wait_until_shown("typed one\ntwo\nTHREE\nfour\nFIVE\n");
     // Whoever is typing goes on typing, so that no letter is taken for a key.
     browser.wait_for("[data-detail][data-editing=true]");
     browser.press("a ");
-    page.wait_until_shown("typed a one\ntwo\nthree\nfour\nFIVE\n");
+    page.wait_until_shown("typed a one\ntwo\nTHREE\nfour\nFIVE\n");
     browser.wait_until("the draft to arrive", || {
         let shown = house.run(&["show", &proposal.id.to_string(), "--json"]);
         shown.good().contains("typed a one")
     });
 
-    // Where both changed the same lines, the newer text is shown, and what was typed is kept.
-    browser.press(TO_THE_END);
-    browser.run(revise, vec!["SIX".into(), "and more".into(), summary]);
-    page.wait_until_shown("one\ntwo\nthree\nfour\nSIX\n");
+    // Where both changed the same line, both are there, and the person is asked.
+    house.write("poem.txt", "ONE\ntwo\nthree\nfour\nFIVE\n");
+    browser.wait_for("[data-notice=conflicts]");
+    browser.wait_until("both lines", || {
+        let lines = browser.texts("[data-side=result] .cm-line");
+        ["ONE", "typed a one"]
+            .iter()
+            .all(|line| lines.iter().any(|it| it == line))
+    });
     assert_eq!(list(&house), [proposal.id], "nothing is decided");
-    browser.click("[data-kept]");
-    browser.wait_for("[data-notice=closed] textarea");
-    let kept = "return document.querySelector('[data-notice=closed] textarea').value";
-    let kept = browser.run(kept, Vec::new());
-    assert_eq!(kept, "typed a one\ntwo\nthree\nfour\nFIVE\nand more");
 }
 
 #[test]
-fn what_a_gone_agent_left_can_only_be_dismissed() {
+fn agents_are_told_apart_and_those_who_are_away_are_explained() {
     let Some(house) = served_household() else {
         return;
     };
     let mut agent = Played::qwen(&house);
-    let _other = Played::qwen(&house);
+    let other = Played::qwen(&house);
     let page = Page::open(&house, Look::DESK);
     let browser = &page.browser;
-    page.pretend(
-        "return { gone: window.isGone === true, who: 'Qwen Code · pts/3 · process 4711' }",
-        "return { label: 'Qwen Code · pts/3', presence: window.firstSession === undefined \
-         || window.firstSession === session.id ? (window.firstSession = session.id, 'connected') : 'away' }",
-    );
+    browser.wait_for("[data-connected='2']");
+    // Its process goes on, so it may come back.
+    drop(other);
     browser.wait_for("[data-connected='1']");
     browser.click("button[data-nav=live]");
     browser.wait_for("[data-session] [data-presence=away]");
     let told = browser.texts("[data-presence=away]").concat();
-    assert!(told.contains("delivered when it is back"), "{told}");
+    assert!(told.contains("gets what you decide then"), "{told}");
     assert_eq!(browser.count("[data-presence]"), 1);
     browser.click("button[data-nav=review]");
-
-    // It goes while its proposal is on the screen.
-    let proposal = agent.propose("ghost.txt", "boo\n");
+    let proposal = agent.propose("new.txt", "new\n");
     page.show(&proposal);
     let who = browser.texts("[aria-label='About this proposal']").concat();
-    assert!(who.contains("pts/3 · process 4711"), "{who}");
-    browser.wait_for("button[data-act=accept]:not([disabled])");
-    let gone = "window.isGone = true; window.tell('revised', { ...arguments[0], gone: true })";
-    browser.run(gone, vec![summary(&house, "ghost.txt", proposal.id)]);
-    browser.wait_for("[data-proposal] [data-mark=gone]");
-    browser.wait_for("[data-notice=gone]");
-    browser.wait_for("button[data-act=accept][disabled]");
-    page.show(&proposal);
-    browser.press("a");
-    assert!(page.decisions().is_empty(), "{:?}", page.decisions());
-    assert!(
-        browser
-            .texts("button[data-act=reject]")
-            .concat()
-            .contains("Dismiss")
-    );
-    page.act("reject");
-    page.wait_until_closed(&proposal);
-    house.wait_for_no_proposals();
+    let process = format!("process {}", std::process::id());
+    assert!(who.contains(&process), "{who}");
 }
