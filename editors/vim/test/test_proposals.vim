@@ -141,7 +141,7 @@ def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
   proposals.Show(1)
   const left = '/w/100%%.txt with your unsaved changes: the file has changed'
   assert_match('^\V' .. left, getwinvar(1, '&statusline'))
-  const right = '/w/100%%.txt as Some Agent (2) proposes | '
+  const right = '/w/100%%.txt as Some Agent proposes | '
   assert_equal(right .. '1 in conflict (]x), :w accepts, :q rejects', getwinvar(2, '&statusline'))
   assert_equal(1, len(getmatches()))
   setline(1, ['1', '', '', '', ''])

@@ -223,8 +223,9 @@ function Diff({ reviews }: { reviews: Reviews }) {
     open.attach(view);
     view.start(current);
     if (opening.resume !== undefined) {
-      view.resume(opening.resume);
       open.edit(true);
+      // After that, because who begins to edit is put into the hunk.
+      view.resume(opening.resume);
       opening.resume = undefined;
     }
     return () => {

@@ -1,8 +1,8 @@
 //! What is known of each agent: data, one module per agent.
 //!
-//! A [`Dialect`] says how an agent wants to be answered, a [`Profile`] how it is installed, started
+//! A `Dialect` says how an agent wants to be answered, a [`Profile`] how it is installed, started
 //! and made to ask. Nothing else in the program asks for an agent's name. The protocol that the
-//! dialects vary is in [`crate::mcp::ide`].
+//! dialects vary is in `crate::mcp::ide`.
 
 mod approval;
 mod gemini;

@@ -17,23 +17,21 @@ fn sit_down(machine: &Machine, args: &[&str]) -> (Terminal, u16) {
     (terminal, port.try_into().unwrap())
 }
 
-/// What the terminal says after the greeting; agents, which are this process, have the name of
-/// their product only.
+/// What the terminal says after the greeting. Agents are this process, wherever it runs, and have
+/// the name of their product only.
 fn lines(terminal: &Terminal) -> Vec<String> {
     let screen = terminal.screen();
     let after = screen.split_once("want to change.").unwrap().1;
     let lines = after.lines().map(str::trim_end);
     lines
         .filter(|line| !line.is_empty())
-        .map(|line| {
-            let process = format!(" · process {}", std::process::id());
-            match line.split_once("Qwen Code") {
-                Some((before, label)) if label.contains(&process) => {
-                    let rest = label.split_once(&process).unwrap().1;
-                    format!("{before}Qwen Code{rest}")
-                }
-                _ => line.to_owned(),
+        .map(|line| match line.split_once("Qwen Code") {
+            Some((before, rest)) => {
+                let end = [" is connected", " is gone"];
+                let end = end.into_iter().find(|end| rest.ends_with(end));
+                format!("{before}Qwen Code{}", end.unwrap_or_default())
             }
+            None => line.to_owned(),
         })
         .collect()
 }

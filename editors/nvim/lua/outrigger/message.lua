@@ -24,6 +24,16 @@ function M.hide()
   notice = nil
 end
 
+--- Neovim 0.11.4 crashes if a tab loses its last other window by `:checkhealth` in its own report.
+vim.api.nvim_create_autocmd("WinClosed", {
+  group = vim.api.nvim_create_augroup("outrigger_notice", {}),
+  callback = function(it)
+    if notice and tonumber(it.match) ~= notice then
+      M.hide()
+    end
+  end,
+})
+
 local function wrapped(text, width)
   local lines, line = {}, ""
   for word in text:gmatch("%S+") do

@@ -230,7 +230,7 @@ function M:relabel()
   if conflicts > 0 then
     how = ("%d in conflict (]x), %s"):format(conflicts, how)
   end
-  label(self.right.window, escape(("%s as %s proposes | %s"):format(name, M.who(proposal), how)))
+  label(self.right.window, escape(("%s as %s proposes | %s"):format(name, proposal.agent, how)))
   self:mark_conflicts(conflicts > 0)
 end
 

@@ -93,7 +93,7 @@ export def Relabel(proposal: dict<any>)
   const doubt = conflicts > 0 ? $'{conflicts} in conflict (]x), ' : ''
   # What is too long is cut off at the end on the left, and at the beginning on the right.
   Label(proposal.left, Escape(LeftSide(proposal)) .. '%<%=%{outrigger#Statusline()}')
-  Label(proposal.right, Escape($'{Name(proposal)} as {Who(proposal)} proposes | {doubt}:w accepts, :q rejects'))
+  Label(proposal.right, Escape($'{Name(proposal)} as {proposal.agent} proposes | {doubt}:w accepts, :q rejects'))
   for window in win_findbuf(proposal.right)
     const marked = getmatches(window)->filter((_, match) => match->get('pattern', '') ==# MARKERS)
     if conflicts > 0 && empty(marked)
