@@ -88,8 +88,8 @@ mod platform {
         })?
     }
 
-    /// The process of this user that has the socket open. The youngest ones are asked first: an
-    /// agent is younger than the terminal and the shell around it.
+    /// The process of this user that has the socket open: the oldest one, because a child has what
+    /// its parent has until it becomes another program.
     pub(super) fn holder(inode: u64) -> Option<u32> {
         if inode == 0 {
             return None;
@@ -99,16 +99,25 @@ mod platform {
             fs::metadata(format!("/proc/{pid}")).is_ok_and(|folder| folder.uid() == own)
         };
         let names = fs::read_dir("/proc").ok()?.flatten();
-        let mut processes: Vec<u32> = names
+        let processes = names
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter(is_ours)
-            .collect();
-        processes.sort_unstable_by(|a, b| b.cmp(a));
+            .filter(is_ours);
         let link = format!("socket:[{inode}]");
         let mut budget = MOST_FILES;
         processes
-            .into_iter()
-            .find(|pid| holds(*pid, &link, &mut budget))
+            .filter(|pid| holds(*pid, &link, &mut budget))
+            .min_by_key(|pid| (started(*pid), *pid))
+    }
+
+    /// When a process was started, in ticks since the machine was; late for one that has ended.
+    fn started(pid: u32) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The name before the last bracket may have anything in it.
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+        let started = fields.split_ascii_whitespace().nth(19);
+        started
+            .and_then(|ticks| ticks.parse().ok())
+            .unwrap_or(u64::MAX)
     }
 
     /// Whether a process has an open file that is this link.
@@ -174,6 +183,27 @@ mod tests {
             assert_eq!(peer_process(ours, from), Some(std::process::id()));
             drop(theirs);
         }
+    }
+
+    #[test]
+    fn a_child_that_has_the_socket_too_is_not_taken_for_its_holder() {
+        use std::os::fd::OwnedFd;
+        use std::process::{Command, Stdio};
+
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (ours, from) = listener.accept().unwrap();
+        let shared = OwnedFd::from(theirs.try_clone().unwrap());
+        // It has the socket as its standard input, and waits for it.
+        let mut child = Command::new("cat")
+            .stdin(Stdio::from(shared))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let holder = peer_process(ours.local_addr().unwrap(), from);
+        assert_eq!(holder, Some(std::process::id()));
+        drop((ours, theirs));
+        child.wait().unwrap();
     }
 
     #[test]
