@@ -175,14 +175,6 @@ impl Terminal {
         );
     }
 
-    /// Whether the screen satisfies `condition` after a moment in which a person would wait for it.
-    pub fn shows_soon(&self, condition: impl Fn(&str) -> bool) -> bool {
-        (0..50).any(|_| {
-            std::thread::sleep(Duration::from_millis(100));
-            condition(&self.screen())
-        })
-    }
-
     /// Leaves the program as a person does, with Ctrl+C until it is gone.
     ///
     /// # Panics

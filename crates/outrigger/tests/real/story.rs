@@ -176,16 +176,8 @@ impl Orphan {
         Self { mark }
     }
 
-    /// Gemini CLI draws its question anew when it notices that the editor is gone, and drops a key
-    /// that comes meanwhile; a person would press it again.
     pub(crate) fn decide_in(self, house: &Household, terminal: &mut Terminal) {
-        terminal.wait_until("the question", asks);
-        for _ in 0..10 {
-            terminal.choose(1);
-            if terminal.shows_soon(|screen| !asks(screen)) {
-                break;
-            }
-        }
+        yes_in_the_terminal(terminal);
         house.wait_for_file(terminal, "orphan.txt", Self::TEXT);
         house.wait_until_done(terminal, &self.mark);
     }
