@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Restart the companion of this folder. Agents keep their sessions.
     Restart,
     /// Stop the companion of this folder.
+    ///
+    /// What agents have proposed and nobody has decided, they ask about in their terminals. Gemini
+    /// CLI cannot do that once the companion is gone, so its proposals are rejected.
     Stop,
     /// Show the configuration in force and where each value comes from.
     Config(ServeArgs),

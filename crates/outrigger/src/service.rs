@@ -106,6 +106,8 @@ impl Service {
         // The files go first: nobody should find a companion that is about to end.
         if ending == Ending::Exit {
             self.discovery.remove();
+            // Streams send what is in the mailboxes before they end.
+            let _ = self.desk.ask(State::reject_for_end).await;
         }
         self.ending.send_replace(ending);
         let socket = self.server.stop().await;

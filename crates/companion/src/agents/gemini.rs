@@ -16,6 +16,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         takes_edited_text: true,
     },
     reads_changed_files_again: false,
+    // It waits for the end of the diff, whatever the person answers, and nobody tells it any more.
+    hangs_without_companion: true,
 };
 
 pub(super) const PROFILE: Profile = Profile {

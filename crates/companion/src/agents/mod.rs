@@ -27,6 +27,9 @@ pub(crate) struct Dialect {
     /// Whether a version of it does not write a file that has changed since it read it, but reads
     /// it again and proposes its edit anew.
     pub(crate) reads_changed_files_again: bool,
+    /// Whether its question takes no answer any more, not even in its terminal, once it has noticed
+    /// that the companion is gone.
+    pub(crate) hangs_without_companion: bool,
 }
 
 /// What makes an agent fall back to its own terminal prompt.
@@ -76,6 +79,7 @@ const UNNAMED: Dialect = Dialect {
         takes_edited_text: true,
     },
     reads_changed_files_again: false,
+    hangs_without_companion: true,
 };
 
 /// The dialect that `agent` speaks.

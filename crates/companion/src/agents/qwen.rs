@@ -16,6 +16,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     },
     // 0.15.10 and 0.24.4 compare the time and size of the file; 0.10.1 does not.
     reads_changed_files_again: true,
+    hangs_without_companion: false,
 };
 
 /// Shift+Tab goes through all modes, and from auto it leads to yolo first, so the command is the

@@ -439,6 +439,31 @@ impl State {
         decided.map(Withdrawn::Decided)
     }
 
+    /// Whether an agent waits for a decision.
+    pub fn is_waited_for(&self) -> bool {
+        let mut proposals = self.proposals.iter();
+        proposals.any(|proposal| self.sessions.contains_key(&proposal.session))
+    }
+
+    /// The companion is about to end for good. Agents that could not be answered after that are told
+    /// no; the others go on to ask in their terminals.
+    pub fn reject_for_end(&mut self) {
+        let left: Vec<_> = self
+            .proposals
+            .iter()
+            .filter(|proposal| {
+                let session = self.sessions.get(&proposal.session);
+                session.is_some_and(|session| dialect(session.agent).hangs_without_companion)
+            })
+            .map(|proposal| (proposal.id, proposal.agent))
+            .collect();
+        for (id, agent) in left {
+            if self.decide(id, Decision::Reject, None).is_ok() {
+                tracing::info!(%agent, %id, "rejected, because the agent cannot be answered later");
+            }
+        }
+    }
+
     /// Ends sessions that are gone, and looks again at the files that were open.
     pub(super) fn make_round(&mut self) {
         self.collect_reports();

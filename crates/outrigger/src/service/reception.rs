@@ -20,6 +20,8 @@ use crate::failure::Failure;
 /// How long a service that belongs to editors waits for the next one while agents are connected, so
 /// that they do not notice when the person goes from one editor to another.
 const LINGER: Duration = Duration::from_secs(30);
+/// How often a service without an editor looks whether agents still wait for decisions.
+const DECISION_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the sessions of editors may take to say goodbye.
 const LAST_GOODBYES: Duration = Duration::from_secs(1);
 
@@ -79,6 +81,11 @@ impl Reception {
         }
     }
 
+    /// Lets the service wait that long for an editor.
+    fn linger(&mut self, wait: Duration) {
+        self.lingers_until = Some(Instant::now() + wait);
+    }
+
     /// Ends the sessions of all editors.
     pub(super) async fn close(mut self) {
         self.requests.close();
@@ -133,6 +140,10 @@ impl Service {
         let request = match event {
             Event::Knock(answer) => {
                 self.let_in(answer);
+                return true;
+            }
+            Event::NobodyCame if self.is_waited_for().await => {
+                self.reception.linger(DECISION_INTERVAL);
                 return true;
             }
             Event::NobodyCame => {
@@ -222,16 +233,20 @@ impl Service {
         self.front.presence(holder).leave().await;
         let is_last = self.owner == Owner::Editor && self.reception.seats.is_empty();
         let is_clean = end == SessionEnd::Clean || !had_joined;
-        if is_last && !(is_clean && self.has_agents().await) {
-            return false;
-        }
         if is_last {
-            tracing::info!("the last editor has left; waiting for the next one");
+            if is_clean && self.has_agents().await {
+                tracing::info!("the last editor has left; waiting for the next one");
+                self.reception.linger(LINGER);
+            } else if self.is_waited_for().await {
+                tracing::info!("the last editor has left; agents wait for decisions");
+                self.reception.linger(DECISION_INTERVAL);
+            } else {
+                return false;
+            }
             // There is nobody whose files these would be.
             self.desk
                 .tell(|state| state.workbench_mut().close_all())
                 .await;
-            self.reception.lingers_until = Some(Instant::now() + LINGER);
         }
         if had_joined {
             self.editors_changed().await;
@@ -243,6 +258,13 @@ impl Service {
     async fn has_agents(&self) -> bool {
         let sessions = self.desk.ask(|state| state.sessions()).await;
         sessions.is_ok_and(|sessions| sessions.iter().any(|session| session.streaming))
+    }
+
+    /// Whether an agent waits for a decision. It can still be made in its terminal, in the page and
+    /// with commands; and Gemini CLI cannot be answered at all once the companion is gone.
+    async fn is_waited_for(&self) -> bool {
+        let is_waited_for = self.desk.ask(|state| state.is_waited_for()).await;
+        is_waited_for.unwrap_or(false)
     }
 
     /// Tells agents, front ends and later runs which editors are here now.

@@ -100,10 +100,10 @@ fn nothing_but_noise_ends_the_conversation_and_keeps_the_proposal() {
     let (mut stage, mut agent, _) = with_proposal(&machine);
     stage.editor.say_bytes(&b"noise\n".repeat(1 << 18));
     assert_eq!(stage.editor.ended().code(), Some(1));
-    files_gone(&machine, stage.port);
+    // The companion waits for the decision, and the agent notices nothing.
     let mut again = Stage::set(&machine, &[]);
+    assert_eq!(again.port, stage.port);
     let proposal = again.editor.show_proposal();
-    agent.listen();
     again.editor.decide(&proposal, json!({ "accepted": true }));
     assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
 }
@@ -120,10 +120,9 @@ fn an_editor_that_dies_in_the_middle_of_a_message_keeps_its_proposals() {
         stage.editor.say_bytes(half.as_bytes());
         stage.editor.hang_up();
         assert_eq!(stage.editor.ended().code(), Some(1), "{half:?}");
-        files_gone(&machine, stage.port);
         let mut again = Stage::set(&machine, &[]);
+        assert_eq!(again.port, stage.port, "{half:?}");
         let proposal = again.editor.show_proposal();
-        agent.listen();
         again.editor.decide(&proposal, json!({ "accepted": false }));
         assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
     }
@@ -233,6 +232,7 @@ fn an_editor_that_does_not_read_holds_up_nobody_else() {
     agent.open_diff(&path, "second\n");
     machine.run(&["reject", "3"]).good();
     assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
+    machine.run(&["reject", "2"]).good();
     stage.editor.hang_up();
     stage.editor.ended();
     files_gone(&machine, stage.port);

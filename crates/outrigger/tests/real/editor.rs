@@ -25,6 +25,11 @@ fn qwen_outlives_the_editor() {
 }
 
 #[test]
+fn gemini_outlives_the_editor() {
+    editor_killed(Agent::Gemini);
+}
+
+#[test]
 fn qwen_gets_its_verdict_from_an_editor_that_restarts_us() {
     companion_killed(Agent::Qwen);
 }
@@ -155,10 +160,10 @@ fn editor_killed(agent: Agent) {
     // Only the editor's process goes; the pipe stays, as it does when a child has inherited it.
     process.kill().unwrap();
     editor.ended();
-    assert_eq!(discovery_files(&house), Vec::<PathBuf>::new());
     process.wait().unwrap();
-    // The question is still there in the terminal, and the agent goes on without an editor.
+    // The companion waits for what is open, and no longer.
     orphan.decide_in(&house, &mut terminal);
+    nothing_is_left(&house);
 }
 
 fn companion_killed(agent: Agent) {

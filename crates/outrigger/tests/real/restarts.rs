@@ -41,6 +41,39 @@ fn gemini_gets_its_verdict_after_a_crash() {
     crash(Agent::Gemini);
 }
 
+#[test]
+fn qwen_asks_on_when_the_companion_stops() {
+    let Some((house, mut terminal)) = stop_while_it_asks(Agent::Qwen) else {
+        return;
+    };
+    terminal.wait_until("the question", asks);
+    terminal.choose(1);
+    house.wait_for_file(&terminal, "during.txt", "text of during.txt\n");
+}
+
+/// Gemini CLI would wait for ever, whatever is pressed, so it is told no.
+#[test]
+fn gemini_can_be_talked_to_when_the_companion_stops() {
+    let Some((house, mut terminal)) = stop_while_it_asks(Agent::Gemini) else {
+        return;
+    };
+    terminal.wait_until("the end of the question", |screen| !asks(screen));
+    assert_eq!(house.read("during.txt"), None);
+    house.ask_to_create(&mut terminal, "after.txt", "text of after.txt\n");
+    terminal.wait_until("the next question", asks);
+    terminal.choose(1);
+    house.wait_for_file(&terminal, "after.txt", "text of after.txt\n");
+}
+
+fn stop_while_it_asks(agent: Agent) -> Option<(Household, Terminal)> {
+    let house = served_household()?;
+    let mut terminal = house.start_connected(agent);
+    propose(&house, &mut terminal, agent, "during.txt");
+    terminal.wait_until("the question", asks);
+    house.run(&["stop"]).good();
+    Some((house, terminal))
+}
+
 fn planned_restart(agent: Agent) {
     let Some(clients) = Clients::find() else {
         return;

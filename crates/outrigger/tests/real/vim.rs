@@ -336,8 +336,8 @@ fn nothing_is_left_of_a_vim_that_was_killed() {
     });
     assert!(!discovery_files(&house).is_empty());
     vim.kill();
-    nothing_is_left(&house);
     orphan.decide_in(&house, &mut terminal);
+    nothing_is_left(&house);
 }
 
 #[test]

@@ -119,6 +119,23 @@ fn a_refused_decision_changes_nothing() {
 }
 
 #[test]
+fn at_the_end_only_those_are_told_no_that_could_not_be_answered_later() {
+    let mut scene = Scene::new();
+    assert!(!scene.state.is_waited_for());
+    let agents = [Agent::Qwen, Agent::Gemini, Agent::Unnamed];
+    let sessions = agents.map(|agent| scene.session(agent));
+    let [asks_on, ..] = [0, 1, 2].map(|at| scene.propose(&sessions[at], "/x", "new"));
+    assert!(scene.state.is_waited_for());
+    scene.state.reject_for_end();
+    let open: Vec<_> = scene.state.proposals().map(|it| it.id).collect();
+    assert_eq!(open, [asks_on]);
+    let undelivered = sessions
+        .each_ref()
+        .map(|it| scene.mailbox(it).undelivered());
+    assert_eq!(undelivered, [0, 1, 1]);
+}
+
+#[test]
 fn a_newer_proposal_for_the_path_closes_the_older_and_revokes_its_verdict() {
     let mut scene = Scene::new();
     let session = scene.session(Agent::Qwen);

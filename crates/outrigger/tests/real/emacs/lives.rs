@@ -49,8 +49,8 @@ fn nothing_is_left_of_an_emacs_that_was_killed() {
     });
     assert!(!discovery_files(&house).is_empty());
     emacs.terminal.kill();
-    nothing_is_left(&house);
     orphan.decide_in(&house, &mut terminal);
+    nothing_is_left(&house);
 }
 
 #[test]

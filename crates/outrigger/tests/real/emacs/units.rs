@@ -36,6 +36,14 @@ fn run_batch(arguments: &[&str]) {
     emacs.env("OUTRIGGER_PROGRAM", PROGRAM);
     let output = run_to_end(&mut emacs, "");
     let report = String::from_utf8_lossy(&output.stderr);
-    println!("{report}");
-    assert!(output.status.success(), "{}", output.status);
+    // What passed stands before what failed, and is long.
+    let failures = report
+        .find(" condition:\n")
+        .map_or(0, |at| report[..at].rfind('\n').unwrap_or(0));
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        output.status,
+        &report[failures..]
+    );
 }
