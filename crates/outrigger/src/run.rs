@@ -13,6 +13,7 @@
 //! something else.
 
 mod preparation;
+mod switch;
 mod welcome;
 
 use std::convert::Infallible;

@@ -27,15 +27,43 @@ const ABANDONED: Duration = Duration::from_mins(1);
 /// after a power cut.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = folder.join(plain_name(name)?);
+    put(&path, folder, bytes, None)
+}
+
+/// Writes a file that belongs to somebody else's program, at the person's wish, so that a reader
+/// sees either all of it or what was there before. An existing file keeps its permissions.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().ok_or_else(|| Error::Name {
+        name: path.display().to_string(),
+    })?;
+    let permissions = match fs::symlink_metadata(path) {
+        Ok(metadata) => Some(metadata.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Error::io("look at", path)(error)),
+    };
+    put(path, folder, bytes, permissions)
+}
+
+/// A file that takes the name when it is whole.
+fn put(
+    path: &Path,
+    folder: &Path,
+    bytes: &[u8],
+    permissions: Option<fs::Permissions>,
+) -> Result<(), Error> {
     let mut file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(folder)
         .map_err(Error::io("create a file in", folder))?;
-    platform::make_private(file.as_file()).map_err(Error::io("set the mode of", file.path()))?;
-    file.write_all(bytes).map_err(Error::io("write", &path))?;
-    match file.persist(&path) {
+    match permissions {
+        Some(permissions) => file.as_file().set_permissions(permissions),
+        None => platform::make_private(file.as_file()),
+    }
+    .map_err(Error::io("set the mode of", file.path()))?;
+    file.write_all(bytes).map_err(Error::io("write", path))?;
+    match file.persist(path) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Error::io("replace", &path)(error.error)),
+        Err(error) => Err(Error::io("replace", path)(error.error)),
     }
 }
 
@@ -139,6 +167,20 @@ mod tests {
             1,
             "no unfinished file is left"
         );
+    }
+
+    #[test]
+    fn a_file_of_another_program_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        for mode in [0o600, 0o644, 0o640] {
+            replace(&path, b"new").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            replace(&path, b"newer").unwrap();
+            let found = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(found & 0o7777, mode);
+            assert_eq!(fs::read(&path).unwrap(), b"newer");
+        }
     }
 
     #[test]

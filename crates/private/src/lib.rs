@@ -34,7 +34,7 @@ mod platform;
 mod stamp;
 
 pub use error::Error;
-pub use file::{read, remove, sweep, write};
+pub use file::{read, remove, replace, sweep, write};
 pub use folder::ensure_folder;
 pub use peer::{Peer, peer, peer_process};
 pub use stamp::{Stamp, stamp, stamp_of_target};

@@ -78,10 +78,11 @@ pub(super) const PROFILE: Profile = Profile {
     // Current versions read the file with the defaults only if it and all folders above it belong to
     // the administrator. A command as its first input (`--prompt-interactive`) is no way either: if it
     // comes before the commands are loaded, it is sent to the model.
-    introduction: Introduction::ByHand(
-        "the first time it asks whether to connect to Outrigger: choose \"No, don't ask again\", because its \"Yes\" looks for an extension; then type `/ide enable`, once and for all",
-    ),
+    introduction: Introduction::Consent {
+        settings: r#"{"ide":{"enabled":true,"hasSeenNudge":true}}"#,
+        by_hand: "the first time it asks whether to connect to Outrigger: choose \"No, don't ask again\", because its \"Yes\" looks for an extension; then type `/ide enable`, once and for all",
+    },
     first_question: Some(
-        "the first time in a folder it asks whether you trust the folder; that is its own question",
+        "the first time in a folder it may ask whether you trust the folder; that is its own question",
     ),
 };

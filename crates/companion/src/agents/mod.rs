@@ -15,7 +15,9 @@ use workbench::{Agent, VerdictCapabilities};
 pub use approval::{ApprovalRules, Mode};
 pub(crate) use process::identify;
 pub use process::{AgentProcess, UnaskingMode};
-pub use settings::{SettingsPlaces, read as read_settings};
+pub use settings::{
+    SettingsError, SettingsPlaces, read as read_settings, with_values as settings_with,
+};
 
 /// How one agent's client differs from the others that speak the same protocol.
 #[derive(Debug)]
@@ -67,8 +69,13 @@ pub struct Profile {
 pub enum Introduction {
     /// These settings, as JSON, in the file that [`SettingsPlaces::defaults_variable`] names.
     Defaults(&'static str),
-    /// Nothing that we can do: the person does this once, in words.
-    ByHand(&'static str),
+    /// These settings, as JSON, in the person's own file, if they agree.
+    Consent {
+        /// The settings.
+        settings: &'static str,
+        /// What the person does otherwise, once, in words.
+        by_hand: &'static str,
+    },
 }
 
 /// An agent that we know nothing about is answered as the most fragile one is.
@@ -113,16 +120,12 @@ mod tests {
     #[test]
     fn the_defaults_are_settings_in_which_the_agent_asks() {
         for profile in PROFILES {
-            let settings = match profile.introduction {
-                Introduction::Defaults(text) => {
-                    let defaults: serde_json::Value = serde_json::from_str(text).unwrap();
-                    assert_eq!(defaults["ide"]["enabled"], true, "{profile:?}");
-                    assert_eq!(defaults["ide"]["hasSeenNudge"], true, "{profile:?}");
-                    vec![defaults]
-                }
-                Introduction::ByHand(_) => Vec::new(),
-            };
-            let mode = profile.approval.mode(&[], &settings, None).unwrap();
+            let (Introduction::Defaults(text) | Introduction::Consent { settings: text, .. }) =
+                profile.introduction;
+            let settings: serde_json::Value = serde_json::from_str(text).unwrap();
+            assert_eq!(settings["ide"]["enabled"], true, "{profile:?}");
+            assert_eq!(settings["ide"]["hasSeenNudge"], true, "{profile:?}");
+            let mode = profile.approval.mode(&[], &[settings], None).unwrap();
             assert!(mode.asks, "{profile:?}");
         }
     }

@@ -5,10 +5,15 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
 
 /// Larger files are not settings.
 const LARGEST: u64 = 1 << 20;
+
+/// The name of every file but the one with the defaults.
+const NAME: &str = "settings.json";
 
 /// Where an agent's settings are.
 #[derive(Debug)]
@@ -43,13 +48,17 @@ impl SettingsPlaces {
     /// The files of an agent that works in `folder`, by growing precedence: defaults, the person's,
     /// the workspace's, the administrator's.
     pub fn files(&self, variable: Variables<'_>, folder: &Path) -> [Option<PathBuf>; 4] {
-        const NAME: &str = "settings.json";
         [
             Some(self.defaults(variable)),
-            self.home(variable).map(|home| home.join(NAME)),
+            self.person(variable),
             Some(folder.join(self.folder).join(NAME)),
             Some(self.system(variable)),
         ]
+    }
+
+    /// The person's own file.
+    pub fn person(&self, variable: Variables<'_>) -> Option<PathBuf> {
+        self.home(variable).map(|home| home.join(NAME))
     }
 
     /// The file with the defaults.
@@ -68,7 +77,7 @@ impl SettingsPlaces {
         } else {
             self.system
         };
-        let usual = || Path::new(folder).join("settings.json");
+        let usual = || Path::new(folder).join(NAME);
         named(variable, self.system_variable).unwrap_or_else(usual)
     }
 
@@ -102,52 +111,88 @@ pub fn read(path: &Path) -> Option<Value> {
     parse(&text)
 }
 
-/// The agents allow comments in their settings, and a byte order mark before them.
+/// The agents allow comments in their settings, and a byte order mark before them. One that does not
+/// understand the rest says so itself.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 fn parse(text: &str) -> Option<Value> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let parsed = serde_json::from_str(&without_comments(text));
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let parsed = jsonc_parser::parse_to_serde_value(text, &OPTIONS);
     parsed.ok().filter(Value::is_object)
 }
 
-/// The text with a space in place of every comment.
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(['"', '/']) {
-        let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        let length = if from.starts_with('"') {
-            let end = string_end(from);
-            out.push_str(&from[..end]);
-            end
-        } else if from.starts_with("//") {
-            out.push(' ');
-            from.find('\n').unwrap_or(from.len())
-        } else if from.starts_with("/*") {
-            out.push(' ');
-            from.find("*/").map_or(from.len(), |end| end + 2)
-        } else {
-            out.push('/');
-            1
-        };
-        rest = &from[length..];
-    }
-    out.push_str(rest);
-    out
+/// The text of a settings file with these values in it. Everything else stays as it is, comments and
+/// layout included.
+pub fn with_values(text: &str, values: &Value) -> Result<String, SettingsError> {
+    let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    let root = CstRootNode::parse(text, &OPTIONS)
+        .map_err(|error| SettingsError::Syntax(error.to_string()))?;
+    let object = root.object_value_or_create();
+    put(
+        &object.ok_or(SettingsError::NoObject(String::new()))?,
+        values,
+    )?;
+    Ok(format!("{mark}{root}"))
 }
 
-/// The length of the string that the text starts with, quotation marks included.
-fn string_end(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
+fn put(object: &CstObject, values: &Value) -> Result<(), SettingsError> {
+    for (name, value) in values.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(_) => {
+                let inner = object.object_value_or_create(name);
+                put(
+                    &inner.ok_or_else(|| SettingsError::NoObject(name.clone()))?,
+                    value,
+                )?;
+            }
+            value => match object.get(name) {
+                Some(property) => property.set_value(input(value)),
+                None => drop(object.append(name, input(value))),
+            },
         }
     }
-    text.len()
+    Ok(())
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(values) => {
+            let values = values.iter();
+            CstInputValue::Object(values.map(|(name, it)| (name.clone(), input(it))).collect())
+        }
+    }
+}
+
+/// Why values cannot be put into a settings file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// It is not JSON, not even with comments.
+    #[error("it is not valid JSON: {0}")]
+    Syntax(String),
+    /// Something else stands where an object should be.
+    #[error("what it has under {0:?} is not an object")]
+    NoObject(String),
 }
 
 #[cfg(test)]
@@ -166,6 +211,9 @@ mod tests {
                 "{ // one\n\"a\": /* two */ \"//x\", \"b\": \"/*\\\"*/\" }",
                 Some(json!({"a":"//x","b":"/*\"*/"})),
             ),
+            ("{\"a\":[1,],}", Some(json!({"a":[1]}))),
+            ("{a:1}", None),
+            ("{'a':1}", None),
             ("/* never closed", None),
             ("{\"never closed", None),
             ("{ / }", None),
@@ -175,6 +223,42 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(parse(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn values_are_put_in_and_nothing_else_changes() {
+        let values = json!({ "ide": { "enabled": true, "seen": true } });
+        let table = [
+            (
+                "",
+                "{\n  \"ide\": {\n    \"enabled\": true,\n    \"seen\": true\n  }\n}\n",
+            ),
+            (
+                "{\"x\":1}",
+                "{\n  \"x\":1,\n  \"ide\": {\n    \"enabled\": true,\n    \"seen\": true\n  }\n}",
+            ),
+            (
+                "\u{feff}// mine\r\n{\r\n\t\"ide\": { \"enabled\": false, /* why */ },\r\n}",
+                "\u{feff}// mine\r\n{\r\n\t\"ide\": {\r\n\t\t\"enabled\": true,\r\n\t\t\"seen\": true,\r\n\t\t/* why */\r\n\t},\r\n}",
+            ),
+        ];
+        for (before, after) in table {
+            let made = with_values(before, &values).unwrap();
+            assert_eq!(made, after, "{before:?}");
+            assert_eq!(with_values(&made, &values).unwrap(), made, "a second time");
+            let read = parse(&made).unwrap();
+            assert_eq!(read["ide"], json!({ "enabled": true, "seen": true }));
+        }
+        let refused = |text: &str| with_values(text, &values).unwrap_err();
+        assert!(matches!(
+            refused("{ not settings"),
+            SettingsError::Syntax(_)
+        ));
+        assert_eq!(refused("[]"), SettingsError::NoObject(String::new()));
+        assert_eq!(
+            refused("{\"ide\":1}"),
+            SettingsError::NoObject("ide".into())
+        );
     }
 
     #[cfg(target_os = "linux")]

@@ -7,14 +7,16 @@
 //! as it is, and no file of theirs is touched. Defaults that an administrator has really set are in our
 //! file too, and go before ours.
 //!
-//! With an agent that does not read such a file, the person has to do something once, and is told
-//! before it starts.
+//! An agent that does not read such a file needs the settings in the person's own. They are asked
+//! before it starts, and told what to do themselves if they do not agree ([`Switch`]).
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use companion::agents::{self, Introduction, Profile, read_settings};
 use serde_json::Value;
+
+use super::switch::Switch;
 
 /// What starting an agent needs, apart from the companion.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub(super) struct Preparation {
     pub(super) profile: Option<&'static Profile>,
     /// The variable that names our file, and its path.
     pub(super) variable: Option<(&'static str, PathBuf)>,
+    /// What the person is asked to agree to.
+    pub(super) switch: Option<Switch>,
     /// What the person should know before the agent starts.
     pub(super) remarks: Vec<String>,
 }
@@ -58,25 +62,45 @@ pub(super) fn prepare(state: &Path, command: &[String], folder: &Path) -> Prepar
         .flatten()
         .filter_map(|file| read_settings(file))
         .collect();
+    if let Introduction::Consent {
+        settings: wanted,
+        by_hand,
+    } = profile.introduction
+        && ide_mode(&settings).is_none()
+    {
+        let file = profile.settings.person(&variable);
+        match (file, serde_json::from_str(wanted)) {
+            (Some(file), Ok(settings)) => {
+                preparation.switch = Some(Switch {
+                    file,
+                    settings,
+                    by_hand,
+                });
+            }
+            _ => preparation.remarks.push(by_hand.to_owned()),
+        }
+    }
     preparation
         .remarks
         .extend(remarks(profile, &arguments, &settings));
     preparation
 }
 
-/// What the person has to do, or has set so that the agent is not connected or does not ask.
-/// `settings` are by growing precedence.
+/// Whether IDE mode is on, if any of the settings says so; they are by growing precedence.
+fn ide_mode(settings: &[Value]) -> Option<bool> {
+    let mut files = settings.iter().rev();
+    files.find_map(|file| file.get("ide")?.get("enabled")?.as_bool())
+}
+
+/// What the person has set so that the agent is not connected or does not ask. `settings` are by
+/// growing precedence.
 fn remarks(profile: &Profile, arguments: &[&str], settings: &[Value]) -> Vec<String> {
     let name = profile.agent.slug();
     let mut remarks = Vec::new();
-    let mut files = settings.iter().rev();
-    let switch = files.find_map(|file| file.get("ide")?.get("enabled")?.as_bool());
-    match (switch, &profile.introduction) {
-        (Some(true), _) | (None, Introduction::Defaults(_)) => {}
-        (Some(false), _) => remarks.push(format!(
+    if ide_mode(settings) == Some(false) {
+        remarks.push(format!(
             "your settings of {name} switch its IDE mode off (ide.enabled), so it does not connect; type `/ide enable` there"
-        )),
-        (None, Introduction::ByHand(what)) => remarks.push((*what).to_owned()),
+        ));
     }
     if let Some(mode) = profile.approval.mode(arguments, settings, None)
         && !mode.asks
@@ -166,7 +190,7 @@ mod tests {
     fn ours(profile: &Profile) -> &'static str {
         match profile.introduction {
             Introduction::Defaults(text) => text,
-            Introduction::ByHand(_) => "{}",
+            Introduction::Consent { .. } => "{}",
         }
     }
 
@@ -220,7 +244,7 @@ mod tests {
         assert_eq!(said("qwen", &[off, on]), "");
         assert!(said("qwen", std::slice::from_ref(&auto)).starts_with("qwen starts in auto mode"));
         assert_eq!(said("qwen --approval-mode default", &[auto]), "");
-        assert!(said("gemini", &[]).contains("`/ide enable`"), "once");
+        assert_eq!(said("gemini", &[]), "", "it is asked for");
         assert!(said("gemini -y", &[]).contains("Ctrl+Y"));
     }
 }

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 use web::Links;
 
 use super::preparation::Preparation;
+use super::switch::Switch;
 use crate::browser;
 use crate::output::{one_line, print_error};
 
@@ -66,20 +67,52 @@ pub(super) async fn welcome(command: &str, preparation: &Preparation, review: Re
     for line in lines {
         print_error(&format!("  {line}\n"));
     }
+    if let Some(switch) = &preparation.switch {
+        let agreed = ask_to(switch).await;
+        // Whoever has answered has read what stands above.
+        unread = !agreed;
+    }
     if unread {
         print_error(&format!("Press Enter to start {name}. "));
-        until_enter().await;
+        line().await;
     }
 }
 
-/// Resolves when the person has pressed Enter, or has closed the input.
-async fn until_enter() {
+/// Asks whether the settings may be put into the person's file, and does it; whether it is done.
+async fn ask_to(switch: &Switch) -> bool {
+    let file = one_line(switch.file.display());
+    print_error(&format!(
+        "  its IDE mode is off; Outrigger can switch it on in {file}, and changes nothing else there\nSwitch it on? [Y/n] "
+    ));
+    let answer = line().await;
+    // The end of the input is no consent.
+    let agreed = answer.is_some_and(|it| matches!(it.trim(), "" | "y" | "Y" | "yes"));
+    let home = std::env::home_dir();
+    match agreed.then(|| switch.apply(home.as_deref())) {
+        Some(Ok(copy)) => {
+            if let Some(copy) = copy {
+                print_error(&format!(
+                    "  the file as it was: {}\n",
+                    one_line(copy.display())
+                ));
+            }
+            return true;
+        }
+        Some(Err(why)) => print_error(&format!("  {}\n", one_line(why))),
+        None => {}
+    }
+    print_error(&format!("  {}\n", switch.by_hand));
+    false
+}
+
+/// The line that the person types; `None` at the end of the input.
+async fn line() -> Option<String> {
     let (done, read) = oneshot::channel();
     // Not on a thread of the runtime, which would wait for it if the program has to end.
     std::thread::spawn(move || {
         let mut line = String::new();
-        let _ = std::io::stdin().read_line(&mut line);
-        let _ = done.send(());
+        let read = std::io::stdin().read_line(&mut line);
+        let _ = done.send(read.is_ok_and(|length| length > 0).then_some(line));
     });
-    let _ = read.await;
+    read.await.ok().flatten()
 }

@@ -1,15 +1,14 @@
 //! The first five minutes: a person who has an agent and a model, and nothing else, gets to the first
 //! reviewed edit with three actions. They start the agent, say what they want, and accept.
 //!
-//! Gemini CLI takes more the very first time: it asks whether the folder is trusted, which is not ours
-//! to answer, and IDE mode is switched on by hand, because it reads no defaults that are not the
-//! administrator's. What it takes is told before it starts. From then on it is three.
+//! Gemini CLI takes one more the very first time: the person agrees to a change of its settings, because
+//! it reads no defaults that are not the administrator's. From then on it is three.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{Agent, Call, Clients, Household, Key, Look, Terminal, until};
 
 use crate::PROGRAM;
@@ -28,7 +27,39 @@ fn three_actions_to_the_first_reviewed_edit_of_qwen() {
 }
 
 #[test]
-fn gemini_is_switched_on_once_and_then_takes_three_actions() {
+fn gemini_is_switched_on_with_one_key_and_then_takes_three_actions() {
+    let Some(clients) = Clients::find() else {
+        return;
+    };
+    let house = Household::unused(PROGRAM, &clients);
+    let desktop = Desktop::of(&house);
+    let settings = Agent::Gemini.settings_file(&house.home());
+    let before = fs::read(&settings).unwrap();
+    let mut wanted = chosen(&settings);
+    wanted["ide"] = json!({ "enabled": true, "hasSeenNudge": true });
+
+    // What is going to happen is told first, and the agent waits for the answer.
+    let mut terminal = desktop.run(&house, Agent::Gemini);
+    terminal.wait_until("the question", |screen| {
+        screen.contains("whether you trust") && screen.contains("Switch it on? [Y/n]")
+    });
+    desktop.opened();
+    assert_eq!(fs::read(&settings).unwrap(), before, "changed unasked");
+    terminal.press(Key::Enter);
+    // Whether the folder is trusted, it asks only if it is not connected when it starts.
+    house.wait_for_session(&terminal, Agent::Gemini);
+    assert_eq!(chosen(&settings), wanted);
+    let copy = settings.with_extension("json.before-outrigger");
+    assert_eq!(fs::read(copy).unwrap(), before);
+    quit(&house, terminal);
+
+    three_actions(&house, &desktop, Agent::Gemini);
+    assert_eq!(chosen(&settings), wanted, "settings of the person's");
+}
+
+/// Whoever wants no program to change their settings is told what to do in Gemini CLI.
+#[test]
+fn gemini_can_be_switched_on_by_hand() {
     let Some(clients) = Clients::find() else {
         return;
     };
@@ -37,19 +68,34 @@ fn gemini_is_switched_on_once_and_then_takes_three_actions() {
     let settings = Agent::Gemini.settings_file(&house.home());
     let before = chosen(&settings);
 
-    // What is going to happen is told first, and the agent waits until it is read.
     let mut terminal = desktop.run(&house, Agent::Gemini);
-    terminal.wait_until("what to do", |screen| {
-        let told = ["trust the folder", "don't ask again", "`/ide enable`"];
-        told.iter().all(|part| screen.contains(part)) && screen.contains("Press Enter to start")
+    terminal.wait_until("the question", |screen| {
+        screen.contains("Switch it on? [Y/n]")
     });
     desktop.opened();
+    terminal.type_keys("n\r");
+    terminal.wait_until("what to do", |screen| {
+        let told = ["don't ask again", "`/ide enable`", "Press Enter to start"];
+        told.iter().all(|part| screen.contains(part))
+    });
     terminal.press(Key::Enter);
     terminal.wait_until("the question that leads nowhere", |screen| {
         screen.contains("Do you want to connect Outrigger to Gemini CLI?")
     });
     assert_eq!(chosen(&settings), before, "settings of the person's");
     terminal.choose(3);
+    trust_the_folder(&mut terminal);
+    // It sends a command that is typed before it has loaded its commands to the model.
+    terminal.type_keys("/ide");
+    terminal.wait_until("its commands", |screen| {
+        screen.contains("Manage IDE integration")
+    });
+    terminal.say(" enable");
+    house.wait_for_session(&terminal, Agent::Gemini);
+    quit(&house, terminal);
+}
+
+fn trust_the_folder(terminal: &mut Terminal) {
     terminal.wait_until("its own question", |screen| {
         screen.contains("Do you trust the files in this folder?")
     });
@@ -59,21 +105,13 @@ fn gemini_is_switched_on_once_and_then_takes_three_actions() {
         let now = screen.rsplit_once("restarting to apply the trust changes");
         now.is_some_and(|(_, now)| now.contains("Type your message"))
     });
-    // It sends a command that is typed before it has loaded its commands to the model.
-    terminal.type_keys("/ide");
-    terminal.wait_until("its commands", |screen| {
-        screen.contains("Manage IDE integration")
-    });
-    terminal.say(" enable");
-    house.wait_for_session(&terminal, Agent::Gemini);
+}
+
+fn quit(house: &Household, terminal: Terminal) {
     terminal.quit();
     until("the companion ends with its agent", || {
         house.served_by().is_none().then_some(())
     });
-
-    let before = chosen(&settings);
-    three_actions(&house, &desktop, Agent::Gemini);
-    assert_eq!(chosen(&settings), before, "settings of the person's");
 }
 
 /// Starts an agent, says what is wanted, and accepts; nothing else.
@@ -109,10 +147,7 @@ fn three_actions(house: &Household, desktop: &Desktop, agent: Agent) {
 
     assert!(!house.workspace().join(".qwen").exists());
     assert!(!house.workspace().join(".gemini").exists());
-    terminal.quit();
-    until("the companion ends with its agent", || {
-        house.served_by().is_none().then_some(())
-    });
+    quit(house, terminal);
 }
 
 /// What the person has chosen in a settings file: all but the version of its format, which the
