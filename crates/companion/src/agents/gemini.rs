@@ -83,6 +83,6 @@ pub(super) const PROFILE: Profile = Profile {
         by_hand: "the first time it asks whether to connect to Outrigger: choose \"No, don't ask again\", because its \"Yes\" looks for an extension; then type `/ide enable`, once and for all",
     },
     first_question: Some(
-        "the first time in a folder it may ask whether you trust the folder; that is its own question",
+        "the first time in a folder it asks whether you trust the folder; that is its own question",
     ),
 };

@@ -1,8 +1,9 @@
 //! The first five minutes: a person who has an agent and a model, and nothing else, gets to the first
 //! reviewed edit with three actions. They start the agent, say what they want, and accept.
 //!
-//! Gemini CLI takes one more the very first time: the person agrees to a change of its settings, because
-//! it reads no defaults that are not the administrator's. From then on it is three.
+//! Gemini CLI takes two more the very first time: it asks whether the folder is trusted, which is not
+//! ours to answer, and the person agrees to a change of its settings, because it reads no defaults that
+//! are not the administrator's. From then on it is three.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -46,7 +47,10 @@ fn gemini_is_switched_on_with_one_key_and_then_takes_three_actions() {
     desktop.opened();
     assert_eq!(fs::read(&settings).unwrap(), before, "changed unasked");
     terminal.press(Key::Enter);
-    // Whether the folder is trusted, it asks only if it is not connected when it starts.
+    trust_the_folder(&mut terminal);
+    terminal.wait_until("the input box", |screen| {
+        !screen.contains(TRUST) && screen.contains("Type your message")
+    });
     house.wait_for_session(&terminal, Agent::Gemini);
     assert_eq!(chosen(&settings), wanted);
     let copy = settings.with_extension("json.before-outrigger");
@@ -85,6 +89,11 @@ fn gemini_can_be_switched_on_by_hand() {
     assert_eq!(chosen(&settings), before, "settings of the person's");
     terminal.choose(3);
     trust_the_folder(&mut terminal);
+    // It starts itself again when the folder has become trusted, and what it showed before stays.
+    terminal.wait_until("the input box", |screen| {
+        let now = screen.rsplit_once("restarting to apply the trust changes");
+        now.is_some_and(|(_, now)| now.contains("Type your message"))
+    });
     // It sends a command that is typed before it has loaded its commands to the model.
     terminal.type_keys("/ide");
     terminal.wait_until("its commands", |screen| {
@@ -95,16 +104,12 @@ fn gemini_can_be_switched_on_by_hand() {
     quit(&house, terminal);
 }
 
+/// What Gemini CLI asks in a folder that it does not know.
+const TRUST: &str = "Do you trust the files in this folder?";
+
 fn trust_the_folder(terminal: &mut Terminal) {
-    terminal.wait_until("its own question", |screen| {
-        screen.contains("Do you trust the files in this folder?")
-    });
+    terminal.wait_until("its own question", |screen| screen.contains(TRUST));
     terminal.press(Key::Enter);
-    // It starts itself again when the folder has become trusted, and what it showed before stays.
-    terminal.wait_until("the input box", |screen| {
-        let now = screen.rsplit_once("restarting to apply the trust changes");
-        now.is_some_and(|(_, now)| now.contains("Type your message"))
-    });
 }
 
 fn quit(house: &Household, terminal: Terminal) {
