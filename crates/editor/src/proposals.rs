@@ -52,14 +52,11 @@ impl LspClient {
         }
     }
 
-    /// Tells the companion what the editor has for the file of a proposal, if that is not saved.
+    /// Tells the companion what the editor has for the file of a proposal, and has not saved.
     async fn tell_unsaved(&self, path: &str) {
-        let open = self.documents.at(path.as_ref());
-        if let Some(open) = open.filter(|open| open.dirty) {
-            let text = open.buffer.text().to_owned();
-            self.presence
-                .set_unsaved(open.place.clone(), Some(text))
-                .await;
+        if let Some(open) = self.documents.at(path.as_ref()) {
+            let text = open.dirty.then(|| open.buffer.text().to_owned());
+            self.presence.set_unsaved(open.place.clone(), text).await;
         }
     }
 

@@ -9,7 +9,7 @@ use crate::connection::Connection;
 use crate::conversation;
 use crate::handshake::{Handshake, ServiceHost};
 use crate::rpc::{self, Id, Incoming, Outgoing, Params, ResponseError};
-use crate::wire::method;
+use crate::wire::{Stop, method};
 use companion::desk::DraftQuery;
 
 /// What a request is answered with.
@@ -22,6 +22,8 @@ pub enum SessionEnd {
     Clean,
     /// The same, and the person wants the companion to end, not only the editor.
     Stopped,
+    /// The same, and the editor starts it again at once.
+    Restarts,
     /// It just left.
     Abrupt,
 }
@@ -34,8 +36,8 @@ pub struct EditorSession<H> {
     /// There from `initialize` on.
     client: Option<LspClient>,
     shut_down: bool,
-    /// Whether the person has stopped the companion here.
-    stopped: bool,
+    /// How it ends once the editor has said `shutdown`.
+    clean_end: SessionEnd,
 }
 
 enum Input {
@@ -55,7 +57,7 @@ impl<H: ServiceHost> EditorSession<H> {
             outgoing: connection.outgoing,
             client: None,
             shut_down: false,
-            stopped: false,
+            clean_end: SessionEnd::Clean,
         }
     }
 
@@ -85,10 +87,10 @@ impl<H: ServiceHost> EditorSession<H> {
                 }
             }
         }
-        match (self.shut_down, self.stopped) {
-            (true, false) => SessionEnd::Clean,
-            (true, true) => SessionEnd::Stopped,
-            (false, _) => SessionEnd::Abrupt,
+        if self.shut_down {
+            self.clean_end
+        } else {
+            SessionEnd::Abrupt
         }
     }
 
@@ -108,8 +110,14 @@ impl<H: ServiceHost> EditorSession<H> {
     async fn message(&mut self, message: Incoming) -> Vec<Outgoing> {
         match message {
             Incoming::Request(id, name, params) => self.request(&id, &name, &params).await,
-            Incoming::Notification(name, _) if name == method::STOP => {
-                self.stopped = true;
+            Incoming::Notification(name, params) if name == method::STOP => {
+                // Older plugins send no parameters.
+                let stop: Stop = params.read().unwrap_or_default();
+                self.clean_end = if stop.restart {
+                    SessionEnd::Restarts
+                } else {
+                    SessionEnd::Stopped
+                };
                 Vec::new()
             }
             Incoming::Notification(name, params) => match &mut self.client {

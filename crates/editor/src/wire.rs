@@ -67,6 +67,14 @@ pub(crate) mod method {
     pub(crate) const READY: &str = "outrigger/ready";
 }
 
+/// The person stops the companion.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Stop {
+    /// Whether the editor starts it again at once.
+    #[serde(default)]
+    pub(crate) restart: bool,
+}
+
 /// The parameters of `initialize` that matter here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

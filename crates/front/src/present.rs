@@ -12,8 +12,8 @@ use crate::error::FrontError;
 use crate::front::Front;
 use crate::review::off_thread;
 
-/// How often a file may change while the proposal is made new for it.
-const TRIES: usize = 3;
+/// How often the file or the person's draft may change while the proposal is made new for it.
+const TRIES: usize = 10;
 
 impl Front {
     /// Makes sure that a proposal is reviewed against the present text of its file. An error if
@@ -41,7 +41,7 @@ impl Front {
                 return Ok(());
             }
         }
-        Ok(())
+        Err(Refusal::Stale.into())
     }
 
     /// What the person has now for the file of a proposal.

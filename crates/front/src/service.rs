@@ -17,6 +17,9 @@ pub enum ServiceCommand {
     Restart,
     /// Stop the companion.
     Stop,
+    /// Stop the companion if no editor is in it, because one starts it with other settings. Answered
+    /// with whether it stops.
+    StopUnused(oneshot::Sender<bool>),
     /// This editor has other folders open from now on.
     SetFolders(Holder, Vec<PathBuf>),
     /// Let agents below this process find the companion until it ends. Answered when they can.
@@ -66,6 +69,12 @@ impl Front {
     /// Stops the companion. Returns before it happens.
     pub async fn stop(&self) -> Result<(), FrontError> {
         self.send(ServiceCommand::Stop).await
+    }
+
+    /// Stops the companion if no editor is in it, because one starts it with other settings; whether
+    /// it stops.
+    pub async fn stop_unused(&self) -> Result<bool, FrontError> {
+        self.ask_service(ServiceCommand::StopUnused).await
     }
 
     pub(crate) async fn set_folders(

@@ -17,7 +17,7 @@ use companion::registry::Record;
 use editor::{Greeting, Hello, SessionEnd, Trace};
 use tokio::io::BufReader;
 use tracing::level_filters::LevelFilter;
-use web::{ClientError, EditorPipe, wire};
+use web::{ClientError, EditorPipe};
 
 use crate::args::{GlobalArgs, LspArgs};
 use crate::commands::client;
@@ -66,7 +66,7 @@ pub(crate) fn lsp(global: &GlobalArgs, args: &LspArgs) -> CommandResult {
     // A pending read of stdin must not keep the program from ending.
     runtime.shutdown_background();
     Ok(match end {
-        SessionEnd::Clean | SessionEnd::Stopped => ExitCode::SUCCESS,
+        SessionEnd::Clean | SessionEnd::Stopped | SessionEnd::Restarts => ExitCode::SUCCESS,
         SessionEnd::Abrupt => ExitCode::FAILURE,
     })
 }
@@ -119,20 +119,16 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
         }
         let mut fresh = covering.iter();
         match fresh.rfind(|record| is_same_version(record)) {
-            Some(record) if is_left_over(record, &settings).await => {
-                // It waits for an editor that asks for the same as the one before.
-                let _: Result<(), _> = client(record).post("/api/stop", &()).await;
-            }
+            // It waits for an editor that asks for the same as the one before.
+            Some(record) if has_other_settings(record, &settings) && end_unused(record).await => {}
             Some(record) => match client(record).join().await {
                 Ok(pipe) => return Ok(pipe),
                 // It may be about to end.
                 Err(error) => trouble = Some(error),
             },
             None => {
-                for record in &covering {
-                    if is_left_over(record, "").await {
-                        let _: Result<(), _> = client(record).post("/api/stop", &()).await;
-                    }
+                for record in covering.iter().filter(|it| it.editor_settings.is_some()) {
+                    end_unused(record).await;
                 }
                 launch::launch(global, args, hello, &roots, settings.clone()).await?;
                 continue;
@@ -155,16 +151,15 @@ fn settings(options: &editor::Options) -> String {
     serde_json::json!({ "agents": options.agents, "daemon": options.daemon }).to_string()
 }
 
-/// Whether this companion was started by an editor that asked for something else, and only waits
-/// for the next one.
-async fn is_left_over(record: &Record, settings: &str) -> bool {
-    if record
-        .editor_settings
-        .as_deref()
-        .is_none_or(|other| other == settings)
-    {
-        return false;
-    }
-    let status: Result<wire::Status, ClientError> = client(record).get("/api/status").await;
-    status.is_ok_and(|status| status.editors.is_empty())
+/// Whether this companion was started by an editor that asked for something else.
+fn has_other_settings(record: &Record, settings: &str) -> bool {
+    let other = record.editor_settings.as_deref();
+    other.is_some_and(|other| other != settings)
+}
+
+/// Ends a companion that only waits for the next editor, and says whether it did. The one that is
+/// started instead goes on with what is open.
+async fn end_unused(record: &Record) -> bool {
+    let ended: Result<bool, ClientError> = client(record).post("/api/stop-unused", &()).await;
+    ended.unwrap_or(false)
 }

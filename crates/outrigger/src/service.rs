@@ -57,6 +57,8 @@ pub(crate) struct Service {
     /// The process that the companion ends with, and when that process was started.
     parent: Option<(u32, Option<u64>)>,
     owner: Owner,
+    /// Whether an editor starts it again at once.
+    returns: bool,
     /// What it has without editors.
     own: OwnPart,
     /// The editors that are in it.
@@ -106,6 +108,8 @@ impl Service {
         // The files go first: nobody should find a companion that is about to end.
         if ending == Ending::Exit {
             self.discovery.remove();
+        }
+        if ending == Ending::Exit && !self.returns {
             // Streams send what is in the mailboxes before they end.
             let _ = self.desk.ask(State::reject_for_end).await;
         }
@@ -145,6 +149,14 @@ impl Service {
                 Some(command) = self.commands.recv() => match command {
                     ServiceCommand::Restart => return Ending::Restart { retry: RETRY },
                     ServiceCommand::Stop => return Ending::Exit,
+                    ServiceCommand::StopUnused(answer) => {
+                        let is_unused = self.owner == Owner::Editor && self.reception.seats.is_empty();
+                        let _ = answer.send(is_unused);
+                        if is_unused {
+                            self.returns = true;
+                            return Ending::Exit;
+                        }
+                    }
                     other => self.handle(other).await,
                 },
                 event = self.reception.next() => if !self.receive(event).await {
@@ -176,7 +188,7 @@ impl Service {
                 }
             }
             // These end the loop that calls this.
-            ServiceCommand::Restart | ServiceCommand::Stop => {}
+            ServiceCommand::Restart | ServiceCommand::Stop | ServiceCommand::StopUnused(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::text::same_but_for_form;
-use crate::three_way::{self, Markers};
+use crate::three_way;
 use crate::{Original, Proposal, Texts};
 
 /// How many earlier revisions are kept for front ends that still show one.
@@ -33,7 +33,8 @@ pub struct Revised {
     from: u32,
     texts: Arc<Texts>,
     file_change: Option<FileChange>,
-    markers: Option<Markers>,
+    /// The person's draft as it was, and in the new texts.
+    draft_before: Option<Arc<str>>,
     draft: Option<Arc<str>>,
 }
 
@@ -67,33 +68,25 @@ impl Proposal {
     /// compares large texts, so call it where blocking does no harm.
     pub fn against(&self, present: Original) -> Revised {
         let requested = &self.requested;
-        let Some(change) = change(&requested.original, &present) else {
-            let draft = self.draft_against(&requested.original, self.markers);
-            let is_marked =
-                |it: &Markers| draft.as_deref().is_some_and(|draft| it.count(draft) > 0);
-            return Revised {
-                from: self.revision,
-                texts: requested.clone(),
-                file_change: None,
-                // What the person has left unresolved does not become right by itself.
-                markers: self.markers.filter(is_marked),
-                draft,
-            };
-        };
+        let file_change = change(&requested.original, &present);
+        let draft = (self.draft.as_deref())
+            .map(|draft| self.bring(draft, &self.texts.original, &present).into());
         let base = requested.original.text().unwrap_or_default();
-        let merged =
-            (present.text()).map(|present| three_way::merge(base, present, &requested.proposed));
-        let (proposed, markers) = match merged {
-            Some(merged) => (merged.text, Some(merged.markers)),
+        let texts = match (file_change, present.text()) {
+            (None, _) => requested.clone(),
+            (Some(_), Some(now)) => {
+                let merged = three_way::merge(base, now, &requested.proposed);
+                Arc::new(Texts::new(present, merged))
+            }
             // There is nothing to bring the edit into: it would make the file anew.
-            None => (requested.proposed.clone(), None),
+            (Some(_), None) => Arc::new(Texts::new(present, requested.proposed.clone())),
         };
         Revised {
             from: self.revision,
-            draft: self.draft_against(&present, markers),
-            file_change: Some(change),
-            markers,
-            texts: Arc::new(Texts::new(present, proposed)),
+            texts,
+            file_change,
+            draft_before: self.draft.clone(),
+            draft,
         }
     }
 
@@ -105,10 +98,10 @@ impl Proposal {
         }
         let earlier = self.earlier.get(revision)?;
         if *text == earlier.proposed {
-            return Some(self.texts.proposed.clone());
+            // Whoever has changed nothing does not undo what somebody else has.
+            return Some(self.current().to_owned());
         }
-        let (from, to) = (&earlier.original, &self.texts.original);
-        Some(bring(text, from, to, self.markers))
+        Some(self.bring(text, &earlier.original, &self.texts.original))
     }
 
     /// How many places of the current text are in conflict with what was changed in the meantime.
@@ -117,39 +110,46 @@ impl Proposal {
     }
 
     pub(crate) fn conflicts_in(&self, text: &str) -> usize {
-        self.markers.map_or(0, |markers| markers.count(text))
+        if self.earlier.0.is_empty() {
+            return 0;
+        }
+        // Lines like these that the texts have themselves are no conflicts.
+        let requested = &self.requested;
+        let originals = [&self.texts.original, &requested.original];
+        let texts = originals.map(|it| it.text().unwrap_or_default());
+        let own = texts.into_iter().chain([requested.proposed.as_str()]);
+        let own = own.map(three_way::count_marked).max().unwrap_or(0);
+        three_way::count_marked(text).saturating_sub(own)
     }
 
-    /// Takes over a revision that was made from the present one.
+    /// Takes over a revision that was made from the present one and its draft.
     pub(crate) fn apply(&mut self, revised: Revised) -> bool {
-        if revised.from != self.revision {
+        let is_same_draft = match (&self.draft, &revised.draft_before) {
+            (Some(now), Some(before)) => Arc::ptr_eq(now, before),
+            (None, None) => true,
+            _ => false,
+        };
+        if revised.from != self.revision || !is_same_draft {
             return false;
         }
         let before = std::mem::replace(&mut self.texts, revised.texts);
         self.earlier.add(self.revision, before);
         self.revision += 1;
         self.file_change = revised.file_change;
-        self.markers = revised.markers;
         let proposed = &self.texts.proposed;
         self.draft = revised.draft.filter(|draft| **draft != **proposed);
         true
     }
 
-    /// The draft, brought into another text of the file.
-    fn draft_against(&self, to: &Original, markers: Option<Markers>) -> Option<Arc<str>> {
-        let draft = self.draft.as_deref()?;
-        Some(bring(draft, &self.texts.original, to, markers).into())
+    /// Brings what was made of one text of the file into another one.
+    fn bring(&self, made: &str, from: &Original, to: &Original) -> String {
+        // What stands for a file that was deleted was made of what it had before.
+        let from = from.text().or(self.requested.original.text());
+        match to.text() {
+            Some(to) => three_way::merge(from.unwrap_or_default(), to, made),
+            None => made.to_owned(),
+        }
     }
-}
-
-/// Brings what was made of one text of a file into another one.
-fn bring(made: &str, from: &Original, to: &Original, markers: Option<Markers>) -> String {
-    let (from, to) = (
-        from.text().unwrap_or_default(),
-        to.text().unwrap_or_default(),
-    );
-    let markers = markers.unwrap_or_else(|| Markers::foreign_to(&[from, to, made]));
-    three_way::merge_with(markers, from, to, made).text
 }
 
 /// What has become of a file, if anything.

@@ -10,7 +10,6 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::present::{EarlierTexts, FileChange};
-use crate::three_way::Markers;
 use crate::{Agent, Outcome, ProposalId, Review, SessionId, UnknownHunk};
 
 /// The content of the file that a proposal would change.
@@ -135,8 +134,6 @@ pub struct Proposal {
     pub requested: Arc<Texts>,
     /// What has become of the file since the agent read it, if anything.
     pub file_change: Option<FileChange>,
-    /// How places in conflict are marked in the proposed text and in a draft.
-    pub(crate) markers: Option<Markers>,
     /// The texts of the revisions before, as far as a front end may still show them.
     pub(crate) earlier: EarlierTexts,
     /// The last revision that a command has shown to the person.
@@ -167,7 +164,6 @@ impl Proposal {
             revision: Proposal::FIRST,
             requested: texts,
             file_change: None,
-            markers: None,
             earlier: EarlierTexts::default(),
             shown: Proposal::FIRST,
             standing: request.standing,

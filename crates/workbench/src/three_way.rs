@@ -21,18 +21,10 @@ const PRESENT_LABEL: &str = "in the file now";
 /// Stands behind the marker below the proposed lines.
 const PROPOSED_LABEL: &str = "proposed";
 
-/// The result of bringing an edit into the present text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Merged {
-    pub(crate) text: String,
-    /// How the places in conflict are marked in it.
-    pub(crate) markers: Markers,
-}
-
 /// The lines around a place in conflict. They are as long as it takes to tell
 /// them from the lines of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Markers {
+struct Markers {
     length: usize,
 }
 
@@ -41,26 +33,13 @@ impl Markers {
     const SHORTEST: usize = 7;
 
     /// Markers that none of these texts has.
-    pub(crate) fn foreign_to(texts: &[&str]) -> Markers {
+    fn foreign_to(texts: &[&str]) -> Markers {
         let lines = texts.iter().flat_map(|text| text.lines());
         let longest = lines.map(|line| run(line, '<').max(run(line, '>'))).max();
         let length = longest.map_or(0, |longest| longest + 1);
         Markers {
             length: length.max(Markers::SHORTEST),
         }
-    }
-
-    /// How many places of `text` are still marked. Whoever resolves a conflict
-    /// removes its markers; one that is left over counts.
-    pub(crate) fn count(self, text: &str) -> usize {
-        let count = |character| {
-            let lines = text.lines();
-            lines
-                .filter(|line| run(line, character) == self.length)
-                .filter(|line| line[self.length..].starts_with(' '))
-                .count()
-        };
-        count('<').max(count('>'))
     }
 
     fn line(self, character: char, label: &str) -> String {
@@ -73,19 +52,27 @@ impl Markers {
     }
 }
 
+/// How many places of `text` are marked. Whoever resolves a conflict removes its markers; one that is
+/// left over counts. The length does not matter: a text may have markers of earlier merges.
+pub(crate) fn count_marked(text: &str) -> usize {
+    let count = |character, label| {
+        let lines = text.lines().filter(|line| {
+            let length = run(line, character);
+            length >= Markers::SHORTEST && line[length..].strip_prefix(' ') == Some(label)
+        });
+        lines.count()
+    };
+    count('<', PRESENT_LABEL).max(count('>', PROPOSED_LABEL))
+}
+
 /// How many times `line` begins with `character`.
 fn run(line: &str, character: char) -> usize {
     line.chars().take_while(|it| *it == character).count()
 }
 
 /// Brings the change from `base` to `proposed` into `present`.
-pub(crate) fn merge(base: &str, present: &str, proposed: &str) -> Merged {
+pub(crate) fn merge(base: &str, present: &str, proposed: &str) -> String {
     let markers = Markers::foreign_to(&[base, present, proposed]);
-    merge_with(markers, base, present, proposed)
-}
-
-/// The same with markers that are given.
-pub(crate) fn merge_with(markers: Markers, base: &str, present: &str, proposed: &str) -> Merged {
     let form = Form::of(proposed);
     let [base, present, plain_proposed] = [base, present, proposed].map(without_mark);
     let ours = changes_of_form(base, present);
@@ -120,10 +107,7 @@ pub(crate) fn merge_with(markers: Markers, base: &str, present: &str, proposed: 
         }
     }
     output.push_all(&proposed[next..]);
-    Merged {
-        text: output.text,
-        markers,
-    }
+    output.text
 }
 
 /// Where two texts differ in more than the line ending that each has throughout.

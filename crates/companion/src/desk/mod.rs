@@ -13,6 +13,7 @@ mod known_files;
 mod log;
 mod state;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -35,6 +36,9 @@ const EVENTS: usize = 1024;
 
 /// Jobs that may wait for the owner; whoever brings one more waits.
 const JOBS: usize = 256;
+
+/// How often a proposal may be revised while a draft is brought into it.
+const DRAFT_TRIES: usize = 10;
 
 /// What front ends (an editor, a page) want to hear about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,24 +201,41 @@ impl Desk {
         id: ProposalId,
         draft: Draft,
     ) -> Result<Result<(), Refusal>, Gone> {
-        let Some(proposal) = self.ask(move |state| state.proposal(id).cloned()).await? else {
-            return Ok(Err(Refusal::Unknown(id)));
-        };
-        let revision = proposal.revision;
-        let text = if draft.revision == revision {
-            Some(draft.text)
-        } else {
-            let forward = move || proposal.bring_forward(draft.revision, &draft.text);
-            let forward = tokio::task::spawn_blocking(forward).await;
-            forward.map_err(|_| Gone)?
-        };
-        match text {
-            Some(text) => {
-                self.ask(move |state| state.set_draft(id, revision, text))
-                    .await
+        let mut refused = Refusal::Stale;
+        let (made_of, text): (_, Arc<str>) = (draft.revision, draft.text.into());
+        // It may be revised again while the text is brought into it.
+        for _ in 0..DRAFT_TRIES {
+            let found = self.ask(move |state| {
+                let found = state.proposal(id).cloned();
+                found.ok_or_else(|| state.missing(id))
+            });
+            let proposal = match found.await? {
+                Ok(proposal) => proposal,
+                Err(missing) => return Ok(Err(missing)),
+            };
+            let revision = proposal.revision;
+            let brought: Option<Arc<str>> = if made_of == revision {
+                Some(text.clone())
+            } else {
+                let text = text.clone();
+                let forward = move || proposal.bring_forward(made_of, &text);
+                let forward = tokio::task::spawn_blocking(forward).await;
+                forward.map_err(|_| Gone)?.map(Into::into)
+            };
+            let Some(brought) = brought else {
+                break;
+            };
+            let set = self.ask(move |state| state.set_draft(id, revision, brought));
+            match set.await? {
+                Err(Refusal::Stale) => {}
+                Ok(()) => return Ok(Ok(())),
+                Err(other) => {
+                    refused = other;
+                    break;
+                }
             }
-            None => Ok(Err(Refusal::Stale)),
         }
+        Ok(Err(refused))
     }
 
     /// The context as agents see it, now and whenever it changes.

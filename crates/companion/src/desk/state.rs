@@ -232,7 +232,7 @@ impl State {
     pub fn set_draft_source(&mut self, id: ProposalId, source: DraftSource) {
         if self.proposals.get(id).is_some() {
             let sources = self.draft_sources.entry(id).or_default();
-            sources.retain(|known| !known.is_closed());
+            sources.retain(|known| !known.is_closed() && !known.same_channel(&source));
             sources.push(source);
         }
     }
@@ -277,7 +277,7 @@ impl State {
         &mut self,
         id: ProposalId,
         revision: u32,
-        text: String,
+        text: impl Into<Arc<str>>,
     ) -> Result<(), Refusal> {
         self.proposals.set_draft(id, revision, text)?;
         self.emit(Event::Drafted(id));
@@ -536,9 +536,7 @@ impl State {
     fn emit(&mut self, event: Event) {
         if let Event::Closed(id, _) = event {
             self.draft_sources.remove(&id);
-            if self.proposals.is_empty() {
-                self.unsaved.clear();
-            }
+            self.forget_unsaved();
         }
         // An error means that nobody listens, which is the normal case without a front end.
         let _ = self.events.send(event);

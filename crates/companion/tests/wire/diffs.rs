@@ -107,7 +107,7 @@ async fn taken_back_with_what_the_person_made_of_it() {
     let mut gemini = companion.listener(Agent::Gemini).await;
     gemini.open_diff(&path, "proposal").await;
     let id = companion.proposals().await[0].id;
-    let draft = move |state: &mut companion::desk::State| state.set_draft(id, 1, "draft".into());
+    let draft = move |state: &mut companion::desk::State| state.set_draft(id, 1, "draft");
     companion.desk.ask(draft).await.unwrap().unwrap();
     let answer = gemini.close_diff(&path).await;
     assert_eq!(text_of(&answer.json()), r#"{"content":"draft"}"#);

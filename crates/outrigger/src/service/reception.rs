@@ -89,6 +89,8 @@ impl Reception {
     /// Ends the sessions of all editors.
     pub(super) async fn close(mut self) {
         self.requests.close();
+        // Whoever has said that it leaves need not be told that there is no service any more.
+        while self.requests.try_recv().is_ok() {}
         self.farewells.clear();
         self.seats.clear();
         let goodbyes = async { while self.sessions.join_next().await.is_some() {} };
@@ -234,6 +236,10 @@ impl Service {
         let is_last = self.owner == Owner::Editor && self.reception.seats.is_empty();
         let is_clean = end == SessionEnd::Clean || !had_joined;
         if is_last {
+            self.returns = end == SessionEnd::Restarts;
+            if matches!(end, SessionEnd::Stopped | SessionEnd::Restarts) {
+                return false;
+            }
             if is_clean && self.has_agents().await {
                 tracing::info!("the last editor has left; waiting for the next one");
                 self.reception.linger(LINGER);

@@ -124,6 +124,7 @@ impl Service {
             admitted,
             parent: parent.map(|pid| (pid, process::started(pid))),
             owner,
+            returns: false,
             own,
             reception,
         })))

@@ -96,6 +96,10 @@ fn a_person_who_stops_it_does_not_mean_the_next_editor() {
     let mut stage = Stage::set(&machine, &[]);
     let mut agent = stage.qwen(&machine);
     let port = stage.port;
+    let path = machine.write("a.txt", "old\n");
+    agent.open_diff(&path, "new\n");
+    stage.editor.show_proposal();
+    // Nor the decisions that agents wait for.
     stage.editor.notify("outrigger/stop", Value::Null);
     assert!(stage.editor.quit().success());
     assert!(machine.discovery_files(port).is_empty());
@@ -106,8 +110,35 @@ fn a_person_who_stops_it_does_not_mean_the_next_editor() {
     assert!(one.editor.quit().success());
     assert_eq!(
         two.editor.request("outrigger/status", Value::Null)["pending"],
-        0
+        1
     );
+}
+
+/// Gemini cannot be answered once the companion is gone, unless it comes back at once.
+#[test]
+fn what_gemini_has_open_is_rejected_by_a_stop_and_not_by_a_restart() {
+    for restart in [false, true] {
+        let machine = machine();
+        let mut stage = Stage::set(&machine, &[]);
+        let mut agent = PlayedAgent::connect(stage.port, &machine.gemini_token(stage.port));
+        let path = machine.write("a.txt", "old\n");
+        agent.open_diff(&path, "new\n");
+        stage.editor.show_proposal();
+        stage
+            .editor
+            .notify("outrigger/stop", json!({ "restart": restart }));
+        assert!(stage.editor.quit().success());
+        if restart {
+            agent.hear_out();
+            let mut again = Stage::set(&machine, &[]);
+            agent.listen();
+            let proposal = again.editor.show_proposal();
+            again.editor.decide(&proposal, json!({ "accepted": true }));
+            assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
+        } else {
+            assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
+        }
+    }
 }
 
 /// Editors send a signal to what they have started, right after their last words or instead.

@@ -94,6 +94,7 @@ pub fn router(api: Api) -> Router {
         .route("/api/links", post(service::link))
         .route("/api/restart", post(service::restart))
         .route("/api/stop", post(service::stop))
+        .route("/api/stop-unused", post(service::stop_unused))
         .layer(middleware::from_fn(keys::commands_only));
     let for_both = Router::new()
         .route("/api/status", get(status::status))

@@ -37,3 +37,7 @@ pub(super) async fn restart(State(server): ServerState) -> ApiResult<()> {
 pub(super) async fn stop(State(server): ServerState) -> ApiResult<()> {
     Ok(Json(server.api.front.stop().await?))
 }
+
+pub(super) async fn stop_unused(State(server): ServerState) -> ApiResult<bool> {
+    Ok(Json(server.api.front.stop_unused().await?))
+}

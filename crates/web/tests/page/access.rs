@@ -8,7 +8,7 @@ use workbench::Agent;
 use crate::companion::CompanionWithPage;
 
 /// Every route that needs a key; the last ones are for commands only.
-const ROUTES: [(Method, &str); 15] = [
+const ROUTES: [(Method, &str); 16] = [
     (Method::GET, "/api/status"),
     (Method::GET, "/api/live"),
     (Method::GET, "/api/events"),
@@ -23,6 +23,7 @@ const ROUTES: [(Method, &str); 15] = [
     (Method::POST, "/api/links"),
     (Method::POST, "/api/restart"),
     (Method::POST, "/api/stop"),
+    (Method::POST, "/api/stop-unused"),
     (Method::GET, "/api/editor"),
 ];
 const FOR_BOTH: usize = 9;

@@ -141,6 +141,7 @@ fn program() -> ServiceCommands {
                     let (name, value) = ENVIRONMENT;
                     drop(answer.send([(name.into(), value.into())].into()));
                 }
+                ServiceCommand::StopUnused(answer) => drop(answer.send(false)),
                 ServiceCommand::Restart | ServiceCommand::Stop | ServiceCommand::SetFolders(..) => {
                 }
             }

@@ -178,7 +178,8 @@ fn what_the_person_has_typed_comes_along() {
     assert_eq!(proposal.draft.as_deref(), Some("ONE\ntwo\nthree!\nFOUR\n"));
     // Also if it was typed into an earlier revision and arrives only now.
     for (typed, expected) in [
-        (PROPOSED, "ONE\ntwo\nthree\nFOUR\n"),
+        // Nobody has typed anything here, but somewhere else.
+        (PROPOSED, "ONE\ntwo\nthree!\nFOUR\n"),
         ("one\ntwo\n3\nFOUR\n", "ONE\ntwo\n3\nFOUR\n"),
     ] {
         assert_eq!(proposal.bring_forward(1, typed).as_deref(), Some(expected));
@@ -206,6 +207,58 @@ fn a_draft_in_conflict_stays_marked_until_it_is_resolved() {
     revise(&mut proposals, id, text(BASE));
     let refused = accepted(&mut proposals, id, 4).unwrap_err();
     assert!(matches!(refused, Refusal::Conflicts(_)), "{refused:?}");
+}
+
+#[test]
+fn a_draft_outlives_its_file() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    let draft = "one\ntwo\nthree!\nFOUR\n";
+    proposals.set_draft(id, 1, draft).unwrap();
+    revise(&mut proposals, id, Original::Absent);
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!((proposal.current(), proposal.conflicts()), (draft, 0));
+    // It comes back with a change, and then as it was.
+    revise(&mut proposals, id, text(APART));
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!(proposal.current(), "ONE\ntwo\nthree!\nFOUR\n");
+    revise(&mut proposals, id, Original::Absent);
+    revise(&mut proposals, id, text(BASE));
+    let proposal = proposals.get(id).unwrap();
+    assert_eq!(proposal.conflicts(), 0, "{}", proposal.current());
+    assert_eq!(proposal.current(), "ONE\ntwo\nthree!\nFOUR\n");
+}
+
+#[test]
+fn a_draft_of_an_earlier_revision_that_conflicts_is_counted() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    revise(&mut proposals, id, text(APART));
+    revise(&mut proposals, id, text(BASE));
+    let proposal = proposals.get(id).unwrap();
+    let brought = proposal
+        .bring_forward(2, "uno\ntwo\nthree\nFOUR\n")
+        .unwrap();
+    proposals.set_draft(id, 3, brought).unwrap();
+    assert_eq!(accepted(&mut proposals, id, 3), Err(Refusal::Conflicts(1)));
+}
+
+#[test]
+fn lines_of_the_file_that_look_like_markers_are_no_conflicts() {
+    let marked = "<<<<<<< in the file now\none\n=======\ntwo\n>>>>>>> proposed\n";
+    let (mut proposals, id) = one(text(marked), &format!("{marked}three\n"), true);
+    revise(&mut proposals, id, text(&format!("zero\n{marked}")));
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 0);
+    revise(&mut proposals, id, text(&format!("{marked}drei\n")));
+    assert_eq!(proposals.get(id).unwrap().conflicts(), 1);
+}
+
+#[test]
+fn what_is_typed_while_a_revision_is_made_is_not_lost() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    proposals.set_draft(id, 1, "first\n").unwrap();
+    let slow = proposals.get(id).unwrap().against(text(APART));
+    proposals.set_draft(id, 1, "second\n").unwrap();
+    assert!(!proposals.revise(id, slow));
+    assert_eq!(proposals.get(id).unwrap().current(), "second\n");
 }
 
 #[test]

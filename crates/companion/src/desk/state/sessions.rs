@@ -159,11 +159,20 @@ impl State {
 
     pub(super) fn set_process(&mut self, id: &SessionId, process: Option<AgentProcess>) {
         let Some(process) = process else { return };
+        let Some(opened_at) = self.sessions.get(id).map(|session| session.opened_at) else {
+            return;
+        };
+        let mut superseded = false;
         for (other, session) in &mut self.sessions {
-            let is_same = |known: &Arc<AgentProcess>| known.line == process.line;
-            session.superseded |= other != id && session.process.as_ref().is_some_and(is_same);
+            let known = session.process.as_ref();
+            if other != id && known.is_some_and(|known| known.line == process.line) {
+                // A process that becomes known late may have opened a newer session meanwhile.
+                superseded |= session.opened_at > opened_at;
+                session.superseded |= session.opened_at <= opened_at;
+            }
         }
         if let Some(session) = self.sessions.get_mut(id) {
+            session.superseded |= superseded;
             session.process = Some(Arc::new(process));
         }
     }

@@ -136,6 +136,35 @@ fn at_the_end_only_those_are_told_no_that_could_not_be_answered_later() {
 }
 
 #[test]
+fn an_unsaved_text_is_known_as_long_as_a_proposal_is_about_its_file() {
+    let mut scene = Scene::new();
+    let session = scene.session(Agent::Qwen);
+    let unsaved = |scene: &Scene, id| {
+        let proposal = scene.state.proposal(id)?;
+        scene.state.unsaved(proposal).map(|text| text.to_string())
+    };
+    let editor = Holder::editor(1);
+    let place = || Place::direct("/x");
+    let first = scene.propose(&session, "/x", "new");
+    scene.propose(&session, "/y", "another that stays open");
+    scene
+        .state
+        .set_unsaved(editor, place(), Some("mine".into()));
+    assert_eq!(unsaved(&scene, first).as_deref(), Some("mine"));
+    scene.state.decide(first, Decision::Reject, None).unwrap();
+    // The editor saves it now, and tells nobody.
+    let second = scene.propose(&session, "/x", "newer");
+    assert_eq!(unsaved(&scene, second), None);
+    // Nothing is told to agents of a file that they must not see.
+    let secret = scene.propose(&session, "/w/.env", "KEY=1\n");
+    let place = Place::direct("/w/.env");
+    scene
+        .state
+        .set_unsaved(editor, place, Some("KEY=2\n".into()));
+    assert_eq!(unsaved(&scene, secret), None);
+}
+
+#[test]
 fn a_newer_proposal_for_the_path_closes_the_older_and_revokes_its_verdict() {
     let mut scene = Scene::new();
     let session = scene.session(Agent::Qwen);
@@ -162,7 +191,7 @@ fn what_an_agent_takes_back_it_gets_as_it_stands() {
     let table: [(Before, Option<&str>, Outcome); 4] = [
         (|_, _| {}, Some("proposed"), Outcome::Withdrawn),
         (
-            |state, id| state.set_draft(id, 1, "draft".into()).unwrap(),
+            |state, id| state.set_draft(id, 1, "draft").unwrap(),
             Some("draft"),
             Outcome::Withdrawn,
         ),
@@ -399,13 +428,13 @@ fn every_draft_of_an_open_proposal_is_told() {
     let id = scene.propose(&session, "/x", "proposed");
     scene.heard();
     for draft in ["mine", "mine", "proposed"] {
-        scene.state.set_draft(id, 1, draft.into()).unwrap();
+        scene.state.set_draft(id, 1, draft).unwrap();
         assert_eq!(scene.heard(), [Event::Drafted(id)], "{draft}");
     }
     scene.state.decide(id, Decision::Reject, None).unwrap();
     scene.heard();
     assert_eq!(
-        scene.state.set_draft(id, 1, "late".into()),
+        scene.state.set_draft(id, 1, "late"),
         Err(Refusal::Unknown(id))
     );
     assert_eq!(scene.heard(), []);
