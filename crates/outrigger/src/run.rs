@@ -44,8 +44,10 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
     let preparation = preparation::prepare(&folders::state(global)?, &args.command, &folder);
     let name = agent_name(args);
     runtime::start()?.block_on(async {
+        // From here on signals are forwarded to the agent, and must not end us before it.
+        let signals = signals::wait();
         if let Some(record) = running {
-            return launch_as_guest(&folder, args, &record, &preparation).await;
+            return launch_as_guest(&folder, args, &record, &preparation, signals).await;
         }
         // No companion serves this folder, so we run one for as long as the agent runs.
         let options = ServiceOptions {
@@ -54,12 +56,10 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         };
         runtime::log_to_stderr(LevelFilter::ERROR);
         let open = options.config.open.value && !args.no_open;
-        // From here on signals are forwarded to the agent, and must not end us before it.
-        let signals = signals::wait();
         let mut service = match Service::start(options)? {
             Start::Started(service) => service,
             Start::Served(record) => {
-                return launch_as_guest(&folder, args, &record, &preparation).await;
+                return launch_as_guest(&folder, args, &record, &preparation, signals).await;
             }
         };
         for fault in service.faults() {
@@ -72,23 +72,20 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         let variables = discovery.environment();
         let links = service.links().clone();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let running = tokio::spawn(service.run(async { drop(stopped.await) }));
+        let running = tokio::spawn(service.run(stopped));
         let links = &links;
         let result = tokio::select! {
             () = welcome(name, &preparation, Review::Page { links, open }) => {
                 launch(&folder, args, &variables, &preparation).await
             }
             // Before the agent has started, they are for us.
-            () = signals => Ok(ExitCode::from(INTERRUPTED)),
+            code = signals => Ok(ExitCode::from(code)),
         };
         drop(stop);
         let _ = running.await;
         result
     })
 }
-
-/// The exit code of a program that Ctrl+C has ended.
-const INTERRUPTED: u8 = 130;
 
 /// The agent as the person has typed it.
 fn agent_name(args: &RunArgs) -> &str {
@@ -101,6 +98,7 @@ async fn launch_as_guest(
     args: &RunArgs,
     record: &Record,
     preparation: &Preparation,
+    signals: impl Future<Output = u8>,
 ) -> CommandResult {
     let client = client(record);
     let process = wire::HostProcess {
@@ -109,14 +107,14 @@ async fn launch_as_guest(
     let () = client.post("/api/guests", &process).await?;
     let variables = client.get("/api/environment").await?;
     let companion = &record.editor;
-    // Nothing runs here yet that a signal would have to spare.
-    welcome(
-        agent_name(args),
-        preparation,
-        Review::Elsewhere { companion },
-    )
-    .await;
-    launch(folder, args, &variables, preparation).await
+    let review = Review::Elsewhere { companion };
+    tokio::select! {
+        () = welcome(agent_name(args), preparation, review) => {
+            launch(folder, args, &variables, preparation).await
+        }
+        // Before the agent has started, they are for us.
+        code = signals => Ok(ExitCode::from(code)),
+    }
 }
 
 /// Starts the agent and waits for it.

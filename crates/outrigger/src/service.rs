@@ -103,7 +103,7 @@ impl Service {
     }
 
     /// Runs until `stop` resolves, somebody asks for the end, or the parent process is gone.
-    pub(crate) async fn run(mut self, stop: impl Future<Output = ()>) -> Exit {
+    pub(crate) async fn run(mut self, stop: impl Future) -> Exit {
         let ending = self.until_ending(stop).await;
         // The files go first: nobody should find a companion that is about to end.
         if ending == Ending::Exit {
@@ -135,13 +135,13 @@ impl Service {
         exit
     }
 
-    async fn until_ending(&mut self, stop: impl Future<Output = ()>) -> Ending {
+    async fn until_ending(&mut self, stop: impl Future) -> Ending {
         let mut stop = pin!(stop);
         let mut check = tokio::time::interval(CHECK_INTERVAL);
         check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                () = &mut stop => return Ending::Exit,
+                _ = &mut stop => return Ending::Exit,
                 _ = check.tick() => if !self.check().await {
                     return Ending::Exit;
                 },

@@ -1,14 +1,17 @@
-//! The signals that end a companion.
+//! The signals that end the program.
 //!
 //! Start to wait for them before the first discovery file is written: a signal that nobody waits
 //! for ends the process at once, and the files would stay.
 
 use std::future::Future;
 
+/// The exit code of a program that Ctrl+C has ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Catches the signals from now on. The future resolves when the person or the system asks us to
-/// end.
+/// end, with the exit code for that.
 #[cfg(unix)]
-pub(crate) fn wait() -> impl Future<Output = ()> {
+pub(crate) fn wait() -> impl Future<Output = u8> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let kinds = [
@@ -25,9 +28,9 @@ pub(crate) fn wait() -> impl Future<Output = ()> {
             return std::future::pending().await;
         };
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
+            _ = terminate.recv() => 143,
+            _ = interrupt.recv() => INTERRUPTED,
+            _ = hangup.recv() => 129,
         }
     }
 }
@@ -51,10 +54,11 @@ pub(crate) fn ignore_suspension() {}
 
 /// Waits for Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) fn wait() -> impl Future<Output = ()> {
+pub(crate) fn wait() -> impl Future<Output = u8> {
     async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        INTERRUPTED
     }
 }

@@ -138,11 +138,12 @@ impl Found {
             lines += 1;
             ended = bytes.ends_with(b"\n");
             if lines == line as usize {
-                let text = String::from_utf8_lossy(&bytes);
-                let text = text.trim_end_matches(['\n', '\r']);
+                while let Some(b'\n' | b'\r') = bytes.last() {
+                    bytes.pop();
+                }
                 return Some(Found::Line {
                     bytes: bytes.len(),
-                    characters: text.chars().count(),
+                    characters: String::from_utf8_lossy(&bytes).chars().count(),
                 });
             }
         }
@@ -183,18 +184,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         for (text, line, expected) in [
-            ("one\ntwo\n", 2, Ok(3)),
-            ("one\r\ntwo", 1, Ok(3)),
-            ("é\n", 1, Ok(1)),
-            ("one\ntwo\n", 3, Ok(0)),
+            ("one\ntwo\n", 2, Ok((3, 3))),
+            ("one\r\ntwo", 1, Ok((3, 3))),
+            ("é\n", 1, Ok((2, 1))),
+            ("one\ntwo\n", 3, Ok((0, 0))),
             ("one\ntwo\n", 4, Err(2)),
             ("one\ntwo", 3, Err(2)),
-            ("", 1, Ok(0)),
+            ("", 1, Ok((0, 0))),
             ("", 2, Err(0)),
         ] {
             std::fs::write(&file, text).unwrap();
             let found = match Found::at(&file, line).unwrap() {
-                Found::Line { characters, .. } => Ok(characters),
+                Found::Line { bytes, characters } => Ok((bytes, characters)),
                 Found::End { lines } => Err(lines),
             };
             assert_eq!(found, expected, "{text:?} {line}");

@@ -12,6 +12,7 @@ use super::{ListedSession, connect_failure, request_failure, session_id};
 use crate::args::{AnswerArgs, GlobalArgs};
 use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::signals::INTERRUPTED;
 
 pub(super) async fn answer(
     global: &GlobalArgs,
@@ -31,7 +32,7 @@ pub(super) async fn answer(
     };
     tokio::select! {
         connected = connection.connect(options) => connected.map_err(connect_failure)?,
-        () = interrupts.next() => return Ok(ExitCode::from(turn::INTERRUPTED)),
+        () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
     };
     // Whoever was faster has ended the wait, and then nothing would ever come.
     let status = target.client().session_status(&session).await;

@@ -12,6 +12,7 @@ use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
 use crate::input::read_text;
+use crate::signals::INTERRUPTED;
 
 pub(super) async fn prompt(
     global: &GlobalArgs,
@@ -41,7 +42,7 @@ pub(super) async fn prompt(
     };
     let sent = tokio::select! {
         sent = start => sent?,
-        () = interrupts.next() => return Ok(ExitCode::from(turn::INTERRUPTED)),
+        () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
     };
     let followed = Followed::Prompt(sent.id().cloned());
     let turn = Turn::new(connection, followed, &args.turn, target);

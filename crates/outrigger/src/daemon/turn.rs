@@ -19,9 +19,8 @@ use crate::args::{TurnArgs, YesNo};
 use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::output::{note, print};
+use crate::signals::INTERRUPTED;
 
-/// The exit code of a program that was interrupted.
-pub(super) const INTERRUPTED: u8 = 130;
 /// How long the daemon may take to confirm that we leave.
 const GOODBYE: Duration = Duration::from_secs(1);
 
