@@ -27,6 +27,7 @@ pub(crate) use privacy::{PrivacyLayer, PrivacySettings, PrivacySources};
 pub(crate) use setting::{Origin, Setting};
 pub(crate) use show::ShownConfig;
 use tracing::level_filters::LevelFilter;
+pub(crate) use variables::hiding_patterns;
 
 /// The configuration in force.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 
 mod launch;
 mod pipe;
+mod variables;
 
 use std::fs::File;
 use std::path::Path;
@@ -21,12 +22,13 @@ use web::{ClientError, EditorPipe};
 
 use crate::args::{GlobalArgs, LspArgs};
 use crate::commands::client;
-use crate::config::Layer;
+use crate::config::{Layer, hiding_patterns};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::service::{existing_folders, is_same_version};
 use crate::{folders, runtime, signals};
 
 pub(crate) use launch::editor_service;
+use variables::with_patterns;
 
 /// How often, and at what intervals, to look for a companion that can be joined.
 const JOIN_TRIES: u32 = 500;
@@ -90,7 +92,8 @@ async fn serve_editor(global: &GlobalArgs, args: &LspArgs, trace: Option<Trace>)
         match join(global, args, &hello).await {
             Ok(companion) => {
                 let pipes = greeting.into_pipes();
-                return pipe::forward(pipes, companion, &hello.content, trace).await;
+                let content = with_patterns(&hello.content, &hiding_patterns());
+                return pipe::forward(pipes, companion, &content, trace).await;
             }
             Err(failure) => greeting.refuse(&hello, failure.to_string()).await,
         }

@@ -32,6 +32,15 @@ pub(super) fn layer(variable: &dyn Fn(&str) -> Option<String>) -> Result<Layer, 
     })
 }
 
+/// The patterns of this process's own variable that hide something. Those that take something back
+/// are left out: they are about each other, and mean nothing among other patterns.
+pub(crate) fn hiding_patterns() -> Vec<String> {
+    let text = std::env::var_os("OUTRIGGER_IGNORE").unwrap_or_default();
+    let mut patterns = parse::list(&text.to_string_lossy());
+    patterns.retain(|pattern| !pattern.starts_with('!'));
+    patterns
+}
+
 fn privacy(variables: &Variables<'_>) -> Result<PrivacyLayer, Failure> {
     let list = |text: &str| Ok(parse::list(text));
     let mut layer = PrivacyLayer::default();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use serde_json::{Value, json};
-use testkit::{Machine, PlayedAgent, until, uri};
+use testkit::{Machine, PlayedAgent, ScriptedEditor, until, uri};
 
 use crate::machine;
 use crate::stage::{Stage, crash_companion, found_name, somebody, start};
@@ -232,6 +232,27 @@ fn what_a_joined_editor_ignores_is_held_back_while_it_is_there() {
     until("the secret is held back", || {
         (machine.status()["heldBack"]["secret"] == 1).then_some(())
     });
+    assert!(two.quit().success());
+    shared_is(&machine, &["a.txt*", "a.log"]);
+}
+
+/// A companion that runs has the variables of whoever started it.
+#[test]
+fn what_the_variables_of_a_joined_editor_hide_is_held_back_too() {
+    let machine = machine();
+    let [log, text] = ["a.log", "a.txt"].map(|name| machine.write(name, ""));
+    let mut one = Stage::set(&machine, &[]);
+    for path in [&log, &text] {
+        one.editor.open(Path::new(path), "");
+        one.editor.focus(Path::new(path));
+    }
+    shared_is(&machine, &["a.txt*", "a.log"]);
+    let mut command = machine.command(&["lsp"]);
+    command.env("OUTRIGGER_IGNORE", "*.log, !*");
+    let mut two = ScriptedEditor::start(command);
+    two.request("initialize", hello(&machine, "Second", json!({})));
+    two.notify("initialized", json!({}));
+    shared_is(&machine, &["a.txt*"]);
     assert!(two.quit().success());
     shared_is(&machine, &["a.txt*", "a.log"]);
 }
