@@ -44,6 +44,7 @@ mod machine;
 mod mcp_peer;
 mod model;
 mod packages;
+pub mod picture;
 mod played_agent;
 mod proxy;
 pub mod scripted_backend;

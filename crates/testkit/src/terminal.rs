@@ -41,8 +41,8 @@ pub enum Key {
 
 /// A terminal with a program in it. Dropping it ends the program and all it started.
 pub struct Terminal {
-    /// Keeps the pty open.
-    _master: Box<dyn MasterPty + Send>,
+    /// Keeps the pty open, too.
+    master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     /// Whether the program leaves on Ctrl+C; editors do not.
@@ -81,7 +81,7 @@ impl Terminal {
         });
         Self {
             keyboard: pty.master.take_writer().unwrap(),
-            _master: pty.master,
+            master: pty.master,
             child,
             leaves: true,
             screen,
@@ -119,6 +119,18 @@ impl Terminal {
             || child.try_wait().unwrap(),
             || screen.lock().unwrap().screen().contents(),
         );
+    }
+
+    /// Gives the window another size, in rows and columns.
+    pub fn resize(&self, rows: NonZero<u16>, columns: NonZero<u16>) {
+        let size = PtySize {
+            rows: rows.get(),
+            cols: columns.get(),
+            ..PtySize::default()
+        };
+        self.master.resize(size).unwrap();
+        let mut screen = self.screen.lock().unwrap();
+        screen.screen_mut().set_size(rows, columns);
     }
 
     /// What is drawn now, with its colours.

@@ -19,6 +19,7 @@ mod edits;
 mod emacs;
 mod first;
 mod identities;
+mod looks;
 mod neovim;
 mod page;
 mod restarts;

@@ -386,7 +386,7 @@ fn the_plugin_passes_its_own_tests() {
 }
 
 /// Starts Vim with the plugin and waits until the companion runs.
-fn start(house: &Household, arguments: &[&str]) -> Terminal {
+pub(crate) fn start(house: &Household, arguments: &[&str]) -> Terminal {
     prepare(house);
     let mut environment = house.environment();
     let folder = house.program().parent().unwrap().display().to_string();

@@ -55,7 +55,7 @@ impl Emacs {
     pub(crate) fn wait_for_ready(&self) {
         // What follows the name says that it was drawn to its end.
         self.wait_until("the companion in the mode line", |screen| {
-            ["Outr)", "Outr1", "Outr2"]
+            ["Outr)", "Outr ElDoc", "Outr1", "Outr2"]
                 .iter()
                 .any(|ready| screen.contains(ready))
         });

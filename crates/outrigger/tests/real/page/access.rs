@@ -1,13 +1,10 @@
 //! The page for people with other eyes and hands, and its pictures for everybody else.
 
 use serde_json::{Value, json};
-use testkit::{Agent, Browser, Call, Household, Look, Terminal};
+use testkit::{Agent, Browser, Call, Household, Look, Terminal, picture};
 
 use super::{ESCAPE, Page, link};
 use crate::served_household_with;
-
-/// Where the pictures of the page go, if they are wanted.
-const PICTURES: &str = "OUTRIGGER_PICTURES";
 
 #[test]
 fn nothing_serious_keeps_anybody_from_using_the_page() {
@@ -92,7 +89,7 @@ pub(crate) fn inspect(house: &Household, browser: &Browser, look: Look, what: &s
 
 /// Keeps a picture for the documentation, if somebody asked for it.
 pub(crate) fn take_picture(browser: &Browser, look: Look, what: &str) {
-    let Some(folder) = std::env::var_os(PICTURES) else {
+    let Some(folder) = picture::pictures() else {
         return;
     };
     let place = if look.width == Look::PHONE.width {
@@ -101,6 +98,6 @@ pub(crate) fn take_picture(browser: &Browser, look: Look, what: &str) {
         ""
     };
     let theme = if look.dark { "dark" } else { "light" };
-    let file = std::path::Path::new(&folder).join(format!("{what}-{place}{theme}.png"));
+    let file = folder.join(format!("{what}-{place}{theme}.png"));
     std::fs::write(file, browser.picture()).unwrap();
 }
