@@ -112,6 +112,37 @@ it("a proposal whose file has changed is shown anew in place", function()
   told_at_close(10)
 end)
 
+it("what is accepted is on the screen, even if the left side is not", function()
+  for id, close in pairs({ [20] = "only", [21] = "wincmd h | close" }) do
+    proposals.open(proposal(id))
+    proposals.show(id)
+    vim.cmd(close)
+    proposals.open(revised(id))
+    same(sides(), { "0\n1\n2\nTHREE" }, close)
+    local asked = with_companion({}, function()
+      vim.cmd("write")
+    end)
+    same(asked[1][2], { id = id, accepted = true, revision = 2 }, close)
+    told_at_close(id)
+  end
+end)
+
+it("a text that cannot be shown is not accepted", function()
+  proposals.open(proposal(22))
+  proposals.show(22)
+  local get_lines = vim.api.nvim_buf_get_lines
+  vim.api.nvim_buf_get_lines = function()
+    error("no")
+  end
+  same(pcall(proposals.open, revised(22)), false)
+  vim.api.nvim_buf_get_lines = get_lines
+  local asked = with_companion({}, function()
+    vim.cmd("write")
+  end)
+  same(asked[1][2], { id = 22, accepted = true, revision = 1 })
+  told_at_close(22)
+end)
+
 it("nothing changes under a command that is being typed", function()
   proposals.open(proposal(18))
   proposals.show(18)

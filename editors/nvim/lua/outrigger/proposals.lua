@@ -110,9 +110,12 @@ end
 
 --- Shows other texts of a proposal, where it is.
 local function replace(it, proposal)
+  if it.review then
+    -- Before its revision is taken: a verdict must not name one that is not on the screen.
+    it.review:revise(proposal)
+  end
   it.proposal, it.typed, it.known = proposal, nil, nil
   if it.review then
-    it.review:revise(proposal)
     tell_stale(it)
   end
 end

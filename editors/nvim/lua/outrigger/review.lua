@@ -248,17 +248,26 @@ function M:mark_conflicts(wanted)
   end)
 end
 
---- Shows other texts of the proposal, in place.
+--- Shows other texts of the proposal, in place. The left side may be gone: the person can close it.
 function M:revise(proposal)
+  local right = self.right.buffer
+  if not vim.api.nvim_buf_is_valid(right) then
+    -- Just closed, and `gone` is about to say so.
+    return
+  end
+  local was_modified = vim.bo[right].modified
+  refill(right, proposal.proposed)
+  vim.bo[right].modified = was_modified
+  self.tick = vim.api.nvim_buf_get_changedtick(right)
   self.proposal = proposal
-  local was_modified = vim.bo[self.right.buffer].modified
-  refill(self.left.buffer, proposal.original or "")
-  refill(self.right.buffer, proposal.proposed)
-  vim.bo[self.right.buffer].modified = was_modified
-  self.tick = vim.api.nvim_buf_get_changedtick(self.right.buffer)
-  vim.api.nvim_win_call(self.right.window, function()
-    vim.cmd("diffupdate")
-  end)
+  if vim.api.nvim_buf_is_valid(self.left.buffer) then
+    refill(self.left.buffer, proposal.original or "")
+  end
+  for _, window in ipairs(vim.fn.win_findbuf(right)) do
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("diffupdate")
+    end)
+  end
   self:relabel()
 end
 
