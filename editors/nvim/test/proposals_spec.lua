@@ -160,6 +160,41 @@ it("nothing changes under a command that is being typed", function()
   told_at_close(18)
 end)
 
+it("of several texts that wait for a command the newest is shown", function()
+  proposals.open(proposal(23))
+  proposals.show(23)
+  -- As if it were typed, with timers that end when the test says so, the last one first.
+  local get_mode, defer_fn, mode, timers = vim.api.nvim_get_mode, vim.defer_fn, "c", {}
+  vim.api.nvim_get_mode = function()
+    return { mode = mode, blocking = false }
+  end
+  vim.defer_fn = function(callback)
+    table.insert(timers, callback)
+  end
+  local ok, why = pcall(function()
+    proposals.open(revised(23))
+    proposals.open(revised(23, { revision = 3, proposed = "0\n1\n2\nDREI\n" }))
+    same(#timers, 1)
+    timers[1]()
+    same(sides()[2], "1\n2\nTHREE")
+    mode = "n"
+    -- This one comes before somebody has looked whether the command is over.
+    proposals.open(revised(23, { revision = 4, proposed = "0\n1\n2\nTROIS\n" }))
+    same(sides()[2], "0\n1\n2\nTROIS")
+    for last = #timers, 1, -1 do
+      timers[last]()
+    end
+  end)
+  vim.api.nvim_get_mode, vim.defer_fn = get_mode, defer_fn
+  assert(ok, why)
+  same(sides()[2], "0\n1\n2\nTROIS")
+  local asked = with_companion({}, function()
+    proposals.accept(23)
+  end)
+  same(asked[1][2], { id = 23, accepted = true, revision = 4 })
+  told_at_close(23)
+end)
+
 it("new texts take no focus", function()
   vim.cmd("silent file here")
   local home = vim.api.nvim_get_current_win()
