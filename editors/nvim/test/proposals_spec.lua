@@ -298,6 +298,22 @@ it("the review says what the sides are, and what is in conflict until it is reso
   told_at_close(17)
 end)
 
+it("the review tells two sessions of an agent apart where there is room", function()
+  local columns = vim.o.columns
+  for id, case in pairs({
+    [30] = { 140, "a.txt as Some Agent · process 4711 proposes" },
+    [31] = { 120, "Some Agent · process 4711 proposes" },
+    [32] = { 80, "a.txt as Some Agent proposes" },
+  }) do
+    vim.o.columns = case[1]
+    proposals.open(vim.tbl_extend("force", proposal(id), { who = "Some Agent · process 4711" }))
+    proposals.show(id)
+    same(label(vim.fn.win_getid(2)), case[2] .. " | :w accepts, :q rejects")
+    told_at_close(id)
+  end
+  vim.o.columns = columns
+end)
+
 it("the cursor is on the first hunk of the text that is shown", function()
   proposals.open(proposal(3))
   proposals.show(3)

@@ -215,6 +215,20 @@ function M:conflicts()
   return count
 end
 
+--- Who proposes what. Two sessions of an agent are told apart as long as there is room for it beside
+--- `how` to decide; the left side has the name of the file too.
+function M:proposes(name, how)
+  local who, agent = M.who(self.proposal), self.proposal.agent
+  local right = self.right.window
+  local room = vim.api.nvim_win_is_valid(right) and vim.api.nvim_win_get_width(right) or 0
+  for _, words in ipairs({ ("%s as %s proposes"):format(name, who), who .. " proposes" }) do
+    if vim.fn.strdisplaywidth(words .. " | " .. how) <= room then
+      return words
+    end
+  end
+  return ("%s as %s proposes"):format(name, agent)
+end
+
 --- Says above the two sides what they are, and marks what is in conflict.
 function M:relabel()
   local proposal = self.proposal
@@ -230,7 +244,7 @@ function M:relabel()
   if conflicts > 0 then
     how = ("%d in conflict (]x), %s"):format(conflicts, how)
   end
-  label(self.right.window, escape(("%s as %s proposes | %s"):format(name, proposal.agent, how)))
+  label(self.right.window, escape(("%s | %s"):format(self:proposes(name, how), how)))
   self:mark_conflicts(conflicts > 0)
 end
 
