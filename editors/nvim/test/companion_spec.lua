@@ -84,3 +84,24 @@ it("a companion that is stopped knows whether it is started again", function()
     same(running.starts, 2)
   end)
 end)
+
+it("what is not saved when the companion comes is said to be so", function()
+  with_program(function(running, sent, _, client)
+    for _, name in ipairs({ "saved.txt", "unsaved.txt" }) do
+      vim.cmd("silent edit /w/" .. name)
+      if name == "unsaved.txt" then
+        vim.fn.setline(1, "typed")
+      end
+      running.settings.on_attach(client, vim.api.nvim_get_current_buf())
+    end
+    local changes = vim.tbl_filter(function(it)
+      return it[1] == "textDocument/didChange"
+    end, sent)
+    local version = vim.api.nvim_buf_get_changedtick(0)
+    same(vim.tbl_map(function(it)
+      return it[2]
+    end, changes), {
+      { textDocument = { uri = "file:///w/unsaved.txt", version = version }, contentChanges = {} },
+    })
+  end)
+end)

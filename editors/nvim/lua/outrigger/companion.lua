@@ -183,6 +183,7 @@ local function settings()
     workspace_folders = vim.tbl_map(workspace_folder, folders),
     on_init = initialized,
     on_attach = function(_, buffer)
+      documents.opened(buffer)
       diagnostics.report(buffer)
       selection.report()
     end,
