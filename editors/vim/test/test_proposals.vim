@@ -4,6 +4,7 @@ vim9script
 import autoload 'outrigger/log.vim'
 import autoload 'outrigger/proposals.vim'
 import autoload 'outrigger/review.vim'
+import './program.vim'
 
 def Hunk(number: number, line: number): dict<number>
   return {number: number, originalStart: line, originalEnd: line + 1, proposedStart: line, proposedEnd: line + 1}
@@ -88,6 +89,21 @@ def g:Test_a_proposal_whose_file_has_changed_is_shown_anew_in_place()
   silent! undo 0
   assert_equal('0 1 2 THREE', Sides()[1], 'undo goes back to a text of another file')
   PutAway()
+enddef
+
+def g:Test_what_is_accepted_is_on_the_screen_even_if_the_left_side_is_not()
+  for close in ['only', 'wincmd h | close']
+    program.Start()
+    ShowIt()
+    execute close
+    proposals.Open(Revised({}))
+    assert_equal([1, ['0', '1', '2', 'THREE']], [winnr('$'), getline(1, '$')], close)
+    write
+    const verdicts = program.Sent('outrigger/proposal/verdict', 1)
+    assert_equal([{id: 1, accepted: true, revision: 2}], verdicts, close)
+    PutAway()
+    program.Stop()
+  endfor
 enddef
 
 def g:Test_new_texts_take_no_focus()

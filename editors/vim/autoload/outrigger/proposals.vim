@@ -251,10 +251,15 @@ enddef
 
 # Shows other texts of a proposal, where it is.
 def Replace(proposal: dict<any>, new: dict<any>)
+  const shown = review.IsShown(proposal)
+  if shown
+    # Before its revision is taken: a verdict must not name one that is not on the screen.
+    review.Revise(proposal, new)
+  endif
   Take(proposal, new, [])
   Drop(proposal, ['typed'])
-  if review.IsShown(proposal)
-    review.Revise(proposal)
+  if shown
+    review.Relabel(proposal)
     Warn(proposal)
   endif
 enddef

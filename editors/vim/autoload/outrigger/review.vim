@@ -68,17 +68,19 @@ export def IsEdited(proposal: dict<any>): bool
   return Text(proposal) !=# proposal.text
 enddef
 
-# Shows the texts that the proposal has by now, in place.
-export def Revise(proposal: dict<any>)
+# Shows the texts of `new` in place of those of the proposal. The left side may be gone: the person can
+# close it.
+export def Revise(proposal: dict<any>, new: dict<any>)
   const modified = getbufvar(proposal.right, '&modified')
-  Refill(proposal.left, proposal->get('original', ''))
-  Refill(proposal.right, proposal.proposed)
+  Refill(proposal.right, new.proposed)
   setbufvar(proposal.right, '&modified', modified)
   proposal.text = text.Of(proposal.right)
+  if bufloaded(proposal.left)
+    Refill(proposal.left, new->get('original', ''))
+  endif
   for window in win_findbuf(proposal.right)
     win_execute(window, 'diffupdate')
   endfor
-  Relabel(proposal)
 enddef
 
 # Makes the right side what the person had made of it before.
