@@ -106,6 +106,40 @@ def g:Test_what_is_accepted_is_on_the_screen_even_if_the_left_side_is_not()
   endfor
 enddef
 
+def Revision(revision: number, last: string): dict<any>
+  return Revised({revision: revision, proposed: $"0\n1\n2\n{last}\n"})
+enddef
+
+# Two revisions come while a command is typed, and the person takes their time.
+var during: string
+def g:OutriggerDuring(first: number): string
+  proposals.Open(Revision(first, 'OLD'))
+  proposals.Open(Revision(first + 1, 'NEW'))
+  sleep 120m
+  during = Sides()[1]
+  return ''
+enddef
+
+def g:Test_of_several_texts_that_wait_for_a_command_the_newest_is_shown()
+  program.Start()
+  ShowIt()
+  feedkeys(":\<C-r>=g:OutriggerDuring(2)\<CR>\<Esc>", 'xt')
+  assert_equal('1 2 THREE', during)
+  sleep 200m
+  assert_equal('0 1 2 NEW', Sides()[1])
+  feedkeys(":\<C-r>=g:OutriggerDuring(4)\<CR>\<Esc>", 'xt')
+  # This one comes before somebody has looked whether the command is over.
+  proposals.Open(Revision(6, 'NEWEST'))
+  assert_equal('0 1 2 NEWEST', Sides()[1])
+  sleep 200m
+  assert_equal('0 1 2 NEWEST', Sides()[1])
+  write
+  const verdicts = program.Sent('outrigger/proposal/verdict', 1)
+  assert_equal([{id: 1, accepted: true, revision: 6}], verdicts)
+  PutAway()
+  program.Stop()
+enddef
+
 def g:Test_new_texts_take_no_focus()
   const home = win_getid()
   ShowIt()
