@@ -187,6 +187,8 @@ enddef
 
 def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
   const text = "<<<<<<< in the file now\n1\n=======\nONE\n>>>>>>> proposed\n"
+  const columns = &columns
+  set columns=80
   proposals.Open(Revised({proposed: text, conflicts: 1, dirty: true, who: 'Some Agent (2)', path: '/w/100%.txt'}))
   proposals.Show(1)
   const left = '/w/100%%.txt with your unsaved changes: the file has changed'
@@ -199,4 +201,21 @@ def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
   assert_equal(right .. ':w accepts, :q rejects', getwinvar(2, '&statusline'))
   assert_equal(0, len(getmatches()))
   PutAway()
+  &columns = columns
+enddef
+
+def g:Test_the_review_tells_two_sessions_of_an_agent_apart_where_there_is_room()
+  const columns = &columns
+  for [width, words] in [
+      [160, '/w/a.txt as Some Agent · process 4711 proposes'],
+      [120, 'Some Agent · process 4711 proposes'],
+      [80, '/w/a.txt as Some Agent proposes'],
+  ]
+    &columns = width
+    proposals.Open(Proposal()->extend({who: 'Some Agent · process 4711'}))
+    proposals.Show(1)
+    assert_equal(words .. ' | :w accepts, :q rejects', getwinvar(2, '&statusline'))
+    PutAway()
+  endfor
+  &columns = columns
 enddef

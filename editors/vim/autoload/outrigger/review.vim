@@ -92,10 +92,10 @@ enddef
 # Says below the two sides what they are and how to decide, and marks what is in conflict.
 export def Relabel(proposal: dict<any>)
   const conflicts = Conflicts(proposal)
-  const doubt = conflicts > 0 ? $'{conflicts} in conflict (]x), ' : ''
+  const how = (conflicts > 0 ? $'{conflicts} in conflict (]x), ' : '') .. ':w accepts, :q rejects'
   # What is too long is cut off at the end on the left, and at the beginning on the right.
   Label(proposal.left, Escape(LeftSide(proposal)) .. '%<%=%{outrigger#Statusline()}')
-  Label(proposal.right, Escape($'{Name(proposal)} as {proposal.agent} proposes | {doubt}:w accepts, :q rejects'))
+  Label(proposal.right, Escape($'{Proposes(proposal, how)} | {how}'))
   for window in win_findbuf(proposal.right)
     const marked = getmatches(window)->filter((_, match) => match->get('pattern', '') ==# MARKERS)
     if conflicts > 0 && empty(marked)
@@ -142,6 +142,19 @@ enddef
 # The hunks of the right side as it was opened.
 def Hunks(proposal: dict<any>): list<any>
   return proposal->get('draftHunks', proposal.hunks)
+enddef
+
+# Who proposes what. Two sessions of an agent are told apart as long as there is room for it beside `how`
+# to decide; the left side has the name of the file too.
+def Proposes(proposal: dict<any>, how: string): string
+  const who = Who(proposal)
+  const room = win_findbuf(proposal.right)->mapnew((_, window) => winwidth(window))->min()
+  for words in [$'{Name(proposal)} as {who} proposes', $'{who} proposes']
+    if strdisplaywidth($'{words} | {how}') <= room
+      return words
+    endif
+  endfor
+  return $'{Name(proposal)} as {proposal.agent} proposes'
 enddef
 
 def LeftSide(proposal: dict<any>): string
