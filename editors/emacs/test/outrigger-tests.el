@@ -802,6 +802,18 @@ MORE parameters go before the usual ones."
             (comint-mode)
             (should-not (getenv "OUTRIGGER_TEST"))))))))
 
+(ert-deftest outrigger-tests-a-companion-that-is-stopped-knows-whether-it-is-started-again ()
+  (outrigger-tests--in-workspace
+    (let ((companion (outrigger-companion--make outrigger-tests--root))
+          said)
+      (cl-letf (((symbol-function 'outrigger-companion--start) #'ignore)
+                ((symbol-function 'outrigger-companion-notify)
+                 (lambda (_ method params) (push (cons method params) said))))
+        (outrigger-companion-restart companion)
+        (outrigger-companion-stop companion))
+      (should (equal (reverse said)
+                     '((:outrigger/stop :restart t) (:outrigger/stop)))))))
+
 ;;; The companion, with the real program
 
 (defmacro outrigger-tests--accompanied (&rest body)
