@@ -99,7 +99,7 @@ The value is nil if there is no program to start."
 (defun outrigger-companion-restart (companion)
   "Start COMPANION again, as the person has asked.
 What is pending stays so."
-  (outrigger-companion--end companion)
+  (outrigger-companion--end companion t)
   (setf (outrigger-companion-failures companion) 0)
   (outrigger-companion--start companion))
 
@@ -168,10 +168,13 @@ It waits for the next editor if agents are connected."
   (when-let ((connection (outrigger-companion-connection companion)))
     (outrigger-connection-leave connection)))
 
-(defun outrigger-companion--end (companion)
-  "End the process of COMPANION, and do not start it again.
-The companion behind it ends too, unless another editor is in it."
-  (outrigger-companion-notify companion :outrigger/stop nil)
+(defun outrigger-companion--end (companion &optional again)
+  "End the process of COMPANION.
+The companion behind it ends too, unless another editor is in it.
+AGAIN says that the caller starts it again at once."
+  ;; One that ends for good rejects what Gemini CLI has open, which could not be answered later.
+  ;; One that is started again must not.
+  (outrigger-companion-notify companion :outrigger/stop (and again '(:restart t)))
   (let ((connection (outrigger-companion-connection companion))
         (timer (outrigger-companion-timer companion)))
     (setf (outrigger-companion-state companion) 'stopped

@@ -26,7 +26,7 @@
     (if (and known (equal (outrigger-review-session known) (plist-get params :session)))
         ;; Its file has changed, or the companion was started again; the person may be in the
         ;; middle of it.
-        (run-with-timer 0 nil #'outrigger-proposals--revise-soon known params)
+        (outrigger-proposals--await known params)
       (let ((review (outrigger-review-read companion params)))
         (setq outrigger-proposals (append (remq known outrigger-proposals) (list review)))
         (when known
@@ -57,6 +57,7 @@
     (when (eq companion (outrigger-review-companion review))
       ;; It counts revisions anew, and only the first one is the same.
       (setf (outrigger-review-told review) nil
+            (outrigger-review-waiting review) nil
             (outrigger-review-answered review) nil
             (outrigger-review-lost review) (> (outrigger-review-revision review) 1))))
   (outrigger-companion-request
@@ -149,14 +150,30 @@ One that does not run is told when it runs again."
     (unless (equal text (outrigger-review-after review))
       text)))
 
-(defun outrigger-proposals--revise-soon (review params)
-  "Take over PARAMS, what the companion has for REVIEW by now.
+(defun outrigger-proposals--await (review params)
+  "Have PARAMS, the newest that the companion has for REVIEW, taken over soon.
+Nothing else waits then: an older text that came later would make
+every verdict stale."
+  (setf (outrigger-review-waiting review) params)
+  (unless (outrigger-review-looking review)
+    (outrigger-proposals--look-in review 0)))
+
+(defun outrigger-proposals--look-in (review seconds)
+  "Look in SECONDS whether what waits for REVIEW can be taken over."
+  (setf (outrigger-review-looking review)
+        (run-with-timer seconds nil #'outrigger-proposals--revise-soon review)))
+
+(defun outrigger-proposals--revise-soon (review)
+  "Take over what waits for REVIEW.
 While the person types a command nothing changes under it: to accept
 means what they have seen."
   (if (and (outrigger-review-shown-p review) (outrigger-interrupt-in-command-p))
-      (run-with-timer outrigger-proposals--pause nil
-                      #'outrigger-proposals--revise-soon review params)
-    (outrigger-proposals--revise review params)))
+      (outrigger-proposals--look-in review outrigger-proposals--pause)
+    (let ((params (outrigger-review-waiting review)))
+      (setf (outrigger-review-waiting review) nil
+            (outrigger-review-looking review) nil)
+      (when params
+        (outrigger-proposals--revise review params)))))
 
 (defun outrigger-proposals--revise (review params)
   "Take over PARAMS, what the companion has for REVIEW by now.

@@ -33,12 +33,14 @@ words, and CONFLICTS is how many places of AFTER both have changed.
 ANSWERED is what the companion was told when it asked for the text,
 and WARNED what the person was told of the file.  LOST says that the
 companion counts anew, and does not know this revision.
+WAITING is what the companion has sent for it and the person does
+not see yet, and LOOKING the timer for that.
 FIXED says that the agent takes AFTER as it is or not at all.  MARK
 and LINE-END are what AFTER has of a byte order mark and of carriage
 returns that its buffer has not.  DECIDED says that the person has
 decided here."
   companion id path agent session before after hunks draft told dirty fixed mark (line-end "\n")
-  (revision 1) stale conflicts answered warned lost
+  (revision 1) stale conflicts answered warned lost waiting looking
   decided original-buffer proposed-buffer view control windows timer)
 
 (defvar outrigger-review-edited-functions nil

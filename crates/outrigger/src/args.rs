@@ -99,8 +99,9 @@ pub(crate) enum Command {
     /// Run an agent that is connected from the start and asks before it edits.
     ///
     /// Uses the companion of this folder, or runs one for as long as the command lasts and opens its
-    /// page. What you have set in the agent, or say on its command line, goes before this; no
-    /// settings file of yours is changed. Works with old versions of the agents too.
+    /// page. What you have set in the agent, or say on its command line, goes before this. No
+    /// settings file of yours is changed without your yes; only Gemini CLI needs that, once. Works
+    /// with old versions of the agents too.
     #[command(
         after_help = "Examples:\n  outrigger run -- qwen\n  outrigger run --like-vscode -- gemini    for Gemini CLI 0.3.4 to 0.6"
     )]

@@ -157,8 +157,13 @@ async fn say_served(record: &Record, args: &ServeArgs, open: bool) -> Result<(),
         record.port
     ));
     if !is_same_version(record) {
+        let remedy = if record.editor_settings.is_some() {
+            "restart it in its editor"
+        } else {
+            "`outrigger restart` brings it up to date"
+        };
         note(format_args!(
-            "that is version {} of outrigger, this is {}; `outrigger restart` brings it up to date",
+            "that is version {} of outrigger, this is {}; {remedy}",
             one_line(&record.version),
             env!("CARGO_PKG_VERSION")
         ));

@@ -515,18 +515,24 @@ Carriage returns are no difference."
                                (lambda () (equal (with-current-buffer "a.txt" (buffer-string))
                                                  text)))))))
 
-(defun outrigger-tests--revise (companion before after &rest more)
-  "Have COMPANION send BEFORE and AFTER as the next revision of its proposal.
+(defun outrigger-tests--send (companion revision before after &rest more)
+  "Have COMPANION send BEFORE and AFTER as a REVISION of its proposal.
 MORE parameters go before the usual ones."
-  (let* ((review (car (last outrigger-proposals)))
-         (revision (1+ (outrigger-review-revision review))))
+  (let ((review (car (last outrigger-proposals))))
     (outrigger-companion-handle companion 'outrigger/proposal/open
                                 `(,@more :id ,(outrigger-review-id review)
                                   :path ,(outrigger-review-path review)
                                   :agent "Agent" :session "s" :original ,before :proposed ,after
                                   :hunks ,(outrigger-tests--compare before after)
                                   :dirty :json-false :revision ,revision
-                                  :stale "the file has changed"))
+                                  :stale "the file has changed"))))
+
+(defun outrigger-tests--revise (companion before after &rest more)
+  "Have COMPANION send BEFORE and AFTER as the next revision of its proposal.
+MORE parameters go before the usual ones."
+  (let* ((review (car (last outrigger-proposals)))
+         (revision (1+ (outrigger-review-revision review))))
+    (apply #'outrigger-tests--send companion revision before after more)
     (outrigger-tests--wait "the revision"
                            (lambda () (eql (outrigger-review-revision review) revision)))))
 
@@ -561,6 +567,33 @@ MORE parameters go before the usual ones."
       (outrigger-proposals--accept review)
       (should (equal (outrigger-tests--heard :outrigger/proposal/verdict)
                      '((:id 1 :revision 3 :accepted t)))))))
+
+(ert-deftest outrigger-tests-the-newest-of-several-texts-that-wait-is-shown ()
+  (outrigger-tests--listening
+    (let* ((review (outrigger-tests--propose companion "1\n2\n" "1\nTWO\n"))
+           (command t)
+           timers)
+      (cl-letf (((symbol-function 'outrigger-review-shown-p) #'always)
+                ((symbol-function 'outrigger-interrupt-in-command-p) (lambda () command))
+                ;; Timers end when the test says so, the last one first.
+                ((symbol-function 'run-with-timer)
+                 (lambda (_ _ function &rest arguments)
+                   (push (lambda () (apply function arguments)) timers)
+                   'timer)))
+        (outrigger-tests--send companion 2 "0\n1\n2\n" "0\n1\nZWEI\n")
+        (outrigger-tests--send companion 3 "0\n1\n2\n" "0\n1\nDEUX\n")
+        (should (= (length timers) 1))
+        (funcall (pop timers))
+        (should (equal (outrigger-review-text review) "1\nTWO\n"))
+        (outrigger-tests--send companion 4 "0\n1\n2\n" "0\n1\nDUE\n")
+        (should (= (length timers) 1))
+        (setq command nil)
+        (while timers
+          (funcall (pop timers))))
+      (should (equal (outrigger-review-text review) "0\n1\nDUE\n"))
+      (outrigger-proposals--accept review)
+      (should (equal (outrigger-tests--heard :outrigger/proposal/verdict)
+                     '((:id 1 :revision 4 :accepted t)))))))
 
 (ert-deftest outrigger-tests-what-was-typed-comes-back-merged ()
   (outrigger-tests--listening
@@ -768,6 +801,18 @@ MORE parameters go before the usual ones."
           (with-temp-buffer
             (comint-mode)
             (should-not (getenv "OUTRIGGER_TEST"))))))))
+
+(ert-deftest outrigger-tests-a-companion-that-is-stopped-knows-whether-it-is-started-again ()
+  (outrigger-tests--in-workspace
+    (let ((companion (outrigger-companion--make outrigger-tests--root))
+          said)
+      (cl-letf (((symbol-function 'outrigger-companion--start) #'ignore)
+                ((symbol-function 'outrigger-companion-notify)
+                 (lambda (_ method params) (push (cons method params) said))))
+        (outrigger-companion-restart companion)
+        (outrigger-companion-stop companion))
+      (should (equal (reverse said)
+                     '((:outrigger/stop :restart t) (:outrigger/stop)))))))
 
 ;;; The companion, with the real program
 

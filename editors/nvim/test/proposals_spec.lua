@@ -112,6 +112,37 @@ it("a proposal whose file has changed is shown anew in place", function()
   told_at_close(10)
 end)
 
+it("what is accepted is on the screen, even if the left side is not", function()
+  for id, close in pairs({ [20] = "only", [21] = "wincmd h | close" }) do
+    proposals.open(proposal(id))
+    proposals.show(id)
+    vim.cmd(close)
+    proposals.open(revised(id))
+    same(sides(), { "0\n1\n2\nTHREE" }, close)
+    local asked = with_companion({}, function()
+      vim.cmd("write")
+    end)
+    same(asked[1][2], { id = id, accepted = true, revision = 2 }, close)
+    told_at_close(id)
+  end
+end)
+
+it("a text that cannot be shown is not accepted", function()
+  proposals.open(proposal(22))
+  proposals.show(22)
+  local get_lines = vim.api.nvim_buf_get_lines
+  vim.api.nvim_buf_get_lines = function()
+    error("no")
+  end
+  same(pcall(proposals.open, revised(22)), false)
+  vim.api.nvim_buf_get_lines = get_lines
+  local asked = with_companion({}, function()
+    vim.cmd("write")
+  end)
+  same(asked[1][2], { id = 22, accepted = true, revision = 1 })
+  told_at_close(22)
+end)
+
 it("nothing changes under a command that is being typed", function()
   proposals.open(proposal(18))
   proposals.show(18)
@@ -127,6 +158,41 @@ it("nothing changes under a command that is being typed", function()
     return sides()[2] == "0\n1\n2\nTHREE"
   end), true)
   told_at_close(18)
+end)
+
+it("of several texts that wait for a command the newest is shown", function()
+  proposals.open(proposal(23))
+  proposals.show(23)
+  -- As if it were typed, with timers that end when the test says so, the last one first.
+  local get_mode, defer_fn, mode, timers = vim.api.nvim_get_mode, vim.defer_fn, "c", {}
+  vim.api.nvim_get_mode = function()
+    return { mode = mode, blocking = false }
+  end
+  vim.defer_fn = function(callback)
+    table.insert(timers, callback)
+  end
+  local ok, why = pcall(function()
+    proposals.open(revised(23))
+    proposals.open(revised(23, { revision = 3, proposed = "0\n1\n2\nDREI\n" }))
+    same(#timers, 1)
+    timers[1]()
+    same(sides()[2], "1\n2\nTHREE")
+    mode = "n"
+    -- This one comes before somebody has looked whether the command is over.
+    proposals.open(revised(23, { revision = 4, proposed = "0\n1\n2\nTROIS\n" }))
+    same(sides()[2], "0\n1\n2\nTROIS")
+    for last = #timers, 1, -1 do
+      timers[last]()
+    end
+  end)
+  vim.api.nvim_get_mode, vim.defer_fn = get_mode, defer_fn
+  assert(ok, why)
+  same(sides()[2], "0\n1\n2\nTROIS")
+  local asked = with_companion({}, function()
+    proposals.accept(23)
+  end)
+  same(asked[1][2], { id = 23, accepted = true, revision = 4 })
+  told_at_close(23)
 end)
 
 it("new texts take no focus", function()
@@ -230,6 +296,22 @@ it("the review says what the sides are, and what is in conflict until it is reso
   same(label(right), "a.txt as Some Agent proposes | :w accepts, :q rejects")
   same(#vim.fn.getmatches(), 0)
   told_at_close(17)
+end)
+
+it("the review tells two sessions of an agent apart where there is room", function()
+  local columns = vim.o.columns
+  for id, case in pairs({
+    [30] = { 140, "a.txt as Some Agent · process 4711 proposes" },
+    [31] = { 120, "Some Agent · process 4711 proposes" },
+    [32] = { 80, "a.txt as Some Agent proposes" },
+  }) do
+    vim.o.columns = case[1]
+    proposals.open(vim.tbl_extend("force", proposal(id), { who = "Some Agent · process 4711" }))
+    proposals.show(id)
+    same(label(vim.fn.win_getid(2)), case[2] .. " | :w accepts, :q rejects")
+    told_at_close(id)
+  end
+  vim.o.columns = columns
 end)
 
 it("the cursor is on the first hunk of the text that is shown", function()

@@ -4,6 +4,7 @@ vim9script
 import autoload 'outrigger/log.vim'
 import autoload 'outrigger/proposals.vim'
 import autoload 'outrigger/review.vim'
+import './program.vim'
 
 def Hunk(number: number, line: number): dict<number>
   return {number: number, originalStart: line, originalEnd: line + 1, proposedStart: line, proposedEnd: line + 1}
@@ -90,6 +91,55 @@ def g:Test_a_proposal_whose_file_has_changed_is_shown_anew_in_place()
   PutAway()
 enddef
 
+def g:Test_what_is_accepted_is_on_the_screen_even_if_the_left_side_is_not()
+  for close in ['only', 'wincmd h | close']
+    program.Start()
+    ShowIt()
+    execute close
+    proposals.Open(Revised({}))
+    assert_equal([1, ['0', '1', '2', 'THREE']], [winnr('$'), getline(1, '$')], close)
+    write
+    const verdicts = program.Sent('outrigger/proposal/verdict', 1)
+    assert_equal([{id: 1, accepted: true, revision: 2}], verdicts, close)
+    PutAway()
+    program.Stop()
+  endfor
+enddef
+
+def Revision(revision: number, last: string): dict<any>
+  return Revised({revision: revision, proposed: $"0\n1\n2\n{last}\n"})
+enddef
+
+# Two revisions come while a command is typed, and the person takes their time.
+var during: string
+def g:OutriggerDuring(first: number): string
+  proposals.Open(Revision(first, 'OLD'))
+  proposals.Open(Revision(first + 1, 'NEW'))
+  sleep 120m
+  during = Sides()[1]
+  return ''
+enddef
+
+def g:Test_of_several_texts_that_wait_for_a_command_the_newest_is_shown()
+  program.Start()
+  ShowIt()
+  feedkeys(":\<C-r>=g:OutriggerDuring(2)\<CR>\<Esc>", 'xt')
+  assert_equal('1 2 THREE', during)
+  sleep 200m
+  assert_equal('0 1 2 NEW', Sides()[1])
+  feedkeys(":\<C-r>=g:OutriggerDuring(4)\<CR>\<Esc>", 'xt')
+  # This one comes before somebody has looked whether the command is over.
+  proposals.Open(Revision(6, 'NEWEST'))
+  assert_equal('0 1 2 NEWEST', Sides()[1])
+  sleep 200m
+  assert_equal('0 1 2 NEWEST', Sides()[1])
+  write
+  const verdicts = program.Sent('outrigger/proposal/verdict', 1)
+  assert_equal([{id: 1, accepted: true, revision: 6}], verdicts)
+  PutAway()
+  program.Stop()
+enddef
+
 def g:Test_new_texts_take_no_focus()
   const home = win_getid()
   ShowIt()
@@ -137,6 +187,8 @@ enddef
 
 def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
   const text = "<<<<<<< in the file now\n1\n=======\nONE\n>>>>>>> proposed\n"
+  const columns = &columns
+  set columns=80
   proposals.Open(Revised({proposed: text, conflicts: 1, dirty: true, who: 'Some Agent (2)', path: '/w/100%.txt'}))
   proposals.Show(1)
   const left = '/w/100%%.txt with your unsaved changes: the file has changed'
@@ -149,4 +201,21 @@ def g:Test_the_review_says_what_the_sides_are_and_what_is_in_conflict()
   assert_equal(right .. ':w accepts, :q rejects', getwinvar(2, '&statusline'))
   assert_equal(0, len(getmatches()))
   PutAway()
+  &columns = columns
+enddef
+
+def g:Test_the_review_tells_two_sessions_of_an_agent_apart_where_there_is_room()
+  const columns = &columns
+  for [width, words] in [
+      [160, '/w/a.txt as Some Agent · process 4711 proposes'],
+      [120, 'Some Agent · process 4711 proposes'],
+      [80, '/w/a.txt as Some Agent proposes'],
+  ]
+    &columns = width
+    proposals.Open(Proposal()->extend({who: 'Some Agent · process 4711'}))
+    proposals.Show(1)
+    assert_equal(words .. ' | :w accepts, :q rejects', getwinvar(2, '&statusline'))
+    PutAway()
+  endfor
+  &columns = columns
 enddef

@@ -152,8 +152,8 @@ fn change_and_save(house: &Household, vim: &mut Terminal, terminal: &mut Termina
             Agent::Qwen => "Qwen Code",
             Agent::Gemini => "Gemini CLI",
         };
-        let proposes = format!("as {who} proposes | :w accepts, :q rejects");
-        screen.contains("THIRD") && screen.contains(&proposes)
+        let proposes = " proposes | :w accepts, :q rejects";
+        screen.contains("THIRD") && screen.contains(who) && screen.contains(proposes)
     });
     vim.type_keys(&format!("gtGo{}\x1b:w\r", story::MINE));
     story::shared_file_is_saved(house, terminal, name);

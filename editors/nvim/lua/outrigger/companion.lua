@@ -81,14 +81,16 @@ end
 local EXITING = 2000
 
 --- Asks the process to exit, and ends it if it does not. The companion behind it ends too, unless
---- another editor is in it: the person wants it to, unlike when Neovim closes.
-local function shut_down()
+--- another editor is in it: the person wants it to, unlike when Neovim closes. One that ends for good
+--- rejects what Gemini CLI has open, which could not be answered later; one that is started `again` at
+--- once must not.
+local function shut_down(again)
   local client = id and vim.lsp.get_client_by_id(id)
   if not client then
     return
   end
   local rpc, exiting = client.rpc, id
-  rpc.notify("outrigger/stop")
+  rpc.notify("outrigger/stop", again and { restart = true } or nil)
   rpc.request("shutdown", nil, function()
     rpc.notify("exit")
   end)
@@ -181,6 +183,7 @@ local function settings()
     workspace_folders = vim.tbl_map(workspace_folder, folders),
     on_init = initialized,
     on_attach = function(_, buffer)
+      documents.opened(buffer)
       diagnostics.report(buffer)
       selection.report()
     end,
@@ -311,7 +314,7 @@ function M.restart()
   failures = 0
   if id then
     ordered = true
-    shut_down()
+    shut_down(true)
   elseif folders then
     launch()
   else

@@ -50,6 +50,17 @@ function M.at(path)
   return nil
 end
 
+--- A document was opened with the text that it has now, which counts as saved. If it is not, as when
+--- the companion was started again, a change of nothing says so.
+function M.opened(buffer)
+  if vim.bo[buffer].modified then
+    connection.notify("textDocument/didChange", {
+      textDocument = { uri = vim.uri_from_bufnr(buffer), version = vim.api.nvim_buf_get_changedtick(buffer) },
+      contentChanges = {},
+    })
+  end
+end
+
 --- Says that a document has another name. `renamed` is called then.
 function M.listen(on, renamed)
   local named = {}

@@ -24,6 +24,9 @@ local PAUSE = 50
 local pending = {}
 --- What the person had made of proposals when the companion died, by number.
 local drafts = {}
+--- The newest texts of proposals that wait until a command was typed to its end, by number. An older
+--- one that came later would make every verdict stale. `looking` says that a timer runs for them.
+local waiting, looking = {}, false
 
 local function find(id)
   for index, it in ipairs(pending) do
@@ -110,9 +113,12 @@ end
 
 --- Shows other texts of a proposal, where it is.
 local function replace(it, proposal)
+  if it.review then
+    -- Before its revision is taken: a verdict must not name one that is not on the screen.
+    it.review:revise(proposal)
+  end
   it.proposal, it.typed, it.known = proposal, nil, nil
   if it.review then
-    it.review:revise(proposal)
     tell_stale(it)
   end
 end
@@ -158,15 +164,25 @@ local function revise(it, proposal, known)
   end, failed)
 end
 
---- The same, but while the person types a command nothing changes under it: `:w` means what they have
---- seen.
-local function revise_soon(it, proposal)
+--- Shows the texts that wait, unless the person types a command: `:w` means what they have seen.
+local function revise_waiting()
   if vim.api.nvim_get_mode().mode:match("^[cr]") then
-    vim.defer_fn(function()
-      revise_soon(it, proposal)
-    end, PAUSE)
-  elseif find(proposal.id) == it then
-    revise(it, proposal, it.known)
+    if not looking then
+      looking = true
+      vim.defer_fn(function()
+        looking = false
+        revise_waiting()
+      end, PAUSE)
+    end
+    return
+  end
+  local newest = waiting
+  waiting = {}
+  for id, proposal in pairs(newest) do
+    local it = find(id)
+    if it then
+      revise(it, proposal, it.known)
+    end
   end
 end
 
@@ -222,9 +238,11 @@ end)
 function M.open(proposal)
   local it, index = find(proposal.id)
   if it and it.proposal.session == proposal.session then
-    revise_soon(it, proposal)
+    waiting[proposal.id] = proposal
+    revise_waiting()
     return { opened = true }
   elseif it then
+    waiting[proposal.id] = nil
     put_away(it)
     table.remove(pending, index)
   end
@@ -261,7 +279,7 @@ function M.close(over)
     answer.text = it.review and it.review:text()
     table.remove(pending, index)
     put_away(it)
-    drafts[over.id] = nil
+    drafts[over.id], waiting[over.id] = nil, nil
     -- What was accepted has the unsaved changes in it that the left side had.
     reload.expect(it.proposal.path, over.outcome == "accepted" and it.proposal.original or nil)
     if not it.decided then
@@ -284,7 +302,7 @@ function M.forget()
     end
     put_away(it)
   end
-  pending = {}
+  pending, waiting = {}, {}
 end
 
 --- The numbers of all that is pending.

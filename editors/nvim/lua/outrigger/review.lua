@@ -215,6 +215,20 @@ function M:conflicts()
   return count
 end
 
+--- Who proposes what. Two sessions of an agent are told apart as long as there is room for it beside
+--- `how` to decide; the left side has the name of the file too.
+function M:proposes(name, how)
+  local who, agent = M.who(self.proposal), self.proposal.agent
+  local right = self.right.window
+  local room = vim.api.nvim_win_is_valid(right) and vim.api.nvim_win_get_width(right) or 0
+  for _, words in ipairs({ ("%s as %s proposes"):format(name, who), who .. " proposes" }) do
+    if vim.fn.strdisplaywidth(words .. " | " .. how) <= room then
+      return words
+    end
+  end
+  return ("%s as %s proposes"):format(name, agent)
+end
+
 --- Says above the two sides what they are, and marks what is in conflict.
 function M:relabel()
   local proposal = self.proposal
@@ -230,7 +244,7 @@ function M:relabel()
   if conflicts > 0 then
     how = ("%d in conflict (]x), %s"):format(conflicts, how)
   end
-  label(self.right.window, escape(("%s as %s proposes | %s"):format(name, proposal.agent, how)))
+  label(self.right.window, escape(("%s | %s"):format(self:proposes(name, how), how)))
   self:mark_conflicts(conflicts > 0)
 end
 
@@ -248,17 +262,26 @@ function M:mark_conflicts(wanted)
   end)
 end
 
---- Shows other texts of the proposal, in place.
+--- Shows other texts of the proposal, in place. The left side may be gone: the person can close it.
 function M:revise(proposal)
+  local right = self.right.buffer
+  if not vim.api.nvim_buf_is_valid(right) then
+    -- Just closed, and `gone` is about to say so.
+    return
+  end
+  local was_modified = vim.bo[right].modified
+  refill(right, proposal.proposed)
+  vim.bo[right].modified = was_modified
+  self.tick = vim.api.nvim_buf_get_changedtick(right)
   self.proposal = proposal
-  local was_modified = vim.bo[self.right.buffer].modified
-  refill(self.left.buffer, proposal.original or "")
-  refill(self.right.buffer, proposal.proposed)
-  vim.bo[self.right.buffer].modified = was_modified
-  self.tick = vim.api.nvim_buf_get_changedtick(self.right.buffer)
-  vim.api.nvim_win_call(self.right.window, function()
-    vim.cmd("diffupdate")
-  end)
+  if vim.api.nvim_buf_is_valid(self.left.buffer) then
+    refill(self.left.buffer, proposal.original or "")
+  end
+  for _, window in ipairs(vim.fn.win_findbuf(right)) do
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("diffupdate")
+    end)
+  end
   self:relabel()
 end
 

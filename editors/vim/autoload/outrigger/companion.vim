@@ -41,7 +41,9 @@ enddef
 # Starts it again, in any folder, because the person says so. The count of failures begins anew.
 export def Restart()
   failures = 0
-  connection.Notify('outrigger/stop', {})
+  # One that ends for good rejects what Gemini CLI has open, which could not be answered later. This one
+  # must not.
+  connection.Notify('outrigger/stop', {restart: true})
   Leave(() => {
     const found = empty(folders) ? workspace.Folders() : folders
     Start(empty(found) ? [getcwd()] : found)

@@ -20,13 +20,19 @@ const PAUSE = 50
 # companion knows of that, and `warned` what the person was told about the file. `lost` says that the
 # companion counts revisions anew, and that this one is not the first, which is always the same.
 var pending: dict<dict<any>>
+# The newest texts of proposals that wait until a command was typed to its end, by number. An older one
+# that came later would make every verdict stale. `looking` says that a timer runs for them.
+var waiting: dict<dict<any>>
+var looking = false
 
 # An agent proposes something, or the companion is back and opens it again.
 export def Open(proposal: dict<any>)
   if pending->has_key(proposal.id) && pending[proposal.id].session ==# proposal.session
-    ReviseSoon(proposal)
+    waiting[proposal.id] = proposal
+    ReviseWaiting()
     return
   endif
+  DropWaiting(proposal.id)
   pending[proposal.id] = proposal->copy()->extend({decided: false})
   interrupt.Await((front) => Present(proposal.id, front))
   event.Fire('OutriggerProposal')
@@ -38,6 +44,7 @@ export def Close(over: dict<any>): dict<string>
   if !pending->has_key(over.id)
     return {}
   endif
+  DropWaiting(over.id)
   const proposal = pending->remove(over.id)
   const accepted = over->get('outcome', '') == 'accepted' && proposal->has_key('original')
   if !proposal.decided && over->has_key('message')
@@ -66,6 +73,7 @@ enddef
 
 # The companion is gone. What is pending comes again with the next one.
 export def Forget()
+  waiting = {}
   for proposal in pending->values()
     proposal.lost = proposal.revision > 1
     Drop(proposal, ['told'])
@@ -198,13 +206,25 @@ def Undecided(proposal: dict<any>)
   endif
 enddef
 
-# While the person types a command nothing changes under it: `:w` means what they have seen.
-def ReviseSoon(new: dict<any>)
+# Shows the texts that wait, unless the person types a command: `:w` means what they have seen.
+def ReviseWaiting()
   if mode() =~# '^[cr]'
-    timer_start(PAUSE, (_) => ReviseSoon(new))
-  elseif pending->has_key(new.id)
-    Revise(new)
+    if !looking
+      looking = true
+      timer_start(PAUSE, (_) => {
+        looking = false
+        ReviseWaiting()
+      })
+    endif
+    return
   endif
+  const newest = waiting
+  waiting = {}
+  for [id, new] in newest->items()
+    if pending->has_key(id)
+      Revise(new)
+    endif
+  endfor
 enddef
 
 # The companion has another text for a proposal. If the person has typed more than it knows, because they
@@ -251,10 +271,15 @@ enddef
 
 # Shows other texts of a proposal, where it is.
 def Replace(proposal: dict<any>, new: dict<any>)
+  const shown = review.IsShown(proposal)
+  if shown
+    # Before its revision is taken: a verdict must not name one that is not on the screen.
+    review.Revise(proposal, new)
+  endif
   Take(proposal, new, [])
   Drop(proposal, ['typed'])
-  if review.IsShown(proposal)
-    review.Revise(proposal)
+  if shown
+    review.Relabel(proposal)
     Warn(proposal)
   endif
 enddef
@@ -263,6 +288,10 @@ enddef
 def Take(proposal: dict<any>, new: dict<any>, but_for: list<string>)
   Drop(proposal, ['stale', 'conflicts', 'draftHunks', 'original', 'told', 'lost'])
   proposal->extend(new->copy()->filter((key, _) => but_for->index(key) < 0))
+enddef
+
+def DropWaiting(id: number)
+  waiting->filter((key, _) => str2nr(key) != id)
 enddef
 
 def Drop(proposal: dict<any>, keys: list<string>)

@@ -68,17 +68,19 @@ export def IsEdited(proposal: dict<any>): bool
   return Text(proposal) !=# proposal.text
 enddef
 
-# Shows the texts that the proposal has by now, in place.
-export def Revise(proposal: dict<any>)
+# Shows the texts of `new` in place of those of the proposal. The left side may be gone: the person can
+# close it.
+export def Revise(proposal: dict<any>, new: dict<any>)
   const modified = getbufvar(proposal.right, '&modified')
-  Refill(proposal.left, proposal->get('original', ''))
-  Refill(proposal.right, proposal.proposed)
+  Refill(proposal.right, new.proposed)
   setbufvar(proposal.right, '&modified', modified)
   proposal.text = text.Of(proposal.right)
+  if bufloaded(proposal.left)
+    Refill(proposal.left, new->get('original', ''))
+  endif
   for window in win_findbuf(proposal.right)
     win_execute(window, 'diffupdate')
   endfor
-  Relabel(proposal)
 enddef
 
 # Makes the right side what the person had made of it before.
@@ -90,10 +92,10 @@ enddef
 # Says below the two sides what they are and how to decide, and marks what is in conflict.
 export def Relabel(proposal: dict<any>)
   const conflicts = Conflicts(proposal)
-  const doubt = conflicts > 0 ? $'{conflicts} in conflict (]x), ' : ''
+  const how = (conflicts > 0 ? $'{conflicts} in conflict (]x), ' : '') .. ':w accepts, :q rejects'
   # What is too long is cut off at the end on the left, and at the beginning on the right.
   Label(proposal.left, Escape(LeftSide(proposal)) .. '%<%=%{outrigger#Statusline()}')
-  Label(proposal.right, Escape($'{Name(proposal)} as {proposal.agent} proposes | {doubt}:w accepts, :q rejects'))
+  Label(proposal.right, Escape($'{Proposes(proposal, how)} | {how}'))
   for window in win_findbuf(proposal.right)
     const marked = getmatches(window)->filter((_, match) => match->get('pattern', '') ==# MARKERS)
     if conflicts > 0 && empty(marked)
@@ -140,6 +142,19 @@ enddef
 # The hunks of the right side as it was opened.
 def Hunks(proposal: dict<any>): list<any>
   return proposal->get('draftHunks', proposal.hunks)
+enddef
+
+# Who proposes what. Two sessions of an agent are told apart as long as there is room for it beside `how`
+# to decide; the left side has the name of the file too.
+def Proposes(proposal: dict<any>, how: string): string
+  const who = Who(proposal)
+  const room = win_findbuf(proposal.right)->mapnew((_, window) => winwidth(window))->min()
+  for words in [$'{Name(proposal)} as {who} proposes', $'{who} proposes']
+    if strdisplaywidth($'{words} | {how}') <= room
+      return words
+    endif
+  endfor
+  return $'{Name(proposal)} as {proposal.agent} proposes'
 enddef
 
 def LeftSide(proposal: dict<any>): string
