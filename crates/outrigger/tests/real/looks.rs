@@ -14,8 +14,11 @@ const BEFORE: &str = "def greet(name):\n    print(\"hello \" + name)\n\n\ndef ma
 const AFTER: &str = "def greet(name: str) -> None:\n    print(f\"Hello, {name}!\")\n\n\n\
                      def main():\n    greet(\"world\")\n\n\nif __name__ == \"__main__\":\n    main()\n";
 
-const ROWS: NonZero<u16> = NonZero::new(18).unwrap();
-const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
+/// Two texts beside each other.
+const BESIDE: NonZero<u16> = NonZero::new(18).unwrap();
+/// A text below another one.
+const BELOW: NonZero<u16> = NonZero::new(30).unwrap();
+const COLUMNS: NonZero<u16> = NonZero::new(140).unwrap();
 
 #[test]
 fn neovim_says_who_proposes_and_how_to_decide() {
@@ -25,7 +28,7 @@ fn neovim_says_who_proposes_and_how_to_decide() {
     house.write("hello.py", BEFORE);
     let neovim = Neovim::start(&house, NEW, &["hello.py"]);
     let said = ["as Qwen Code", "proposes", ":w accepts", ":q rejects"];
-    look(&house, &neovim.terminal, "neovim", &said);
+    look(&house, &neovim.terminal, BESIDE, "neovim", &said);
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn vim_says_who_proposes_and_how_to_decide() {
     house.write("hello.py", BEFORE);
     let vim = vim::start(&house, &["-c", "syntax on", "hello.py"]);
     let said = ["Qwen Code", "proposes", ":w accepts", ":q rejects"];
-    look(&house, &vim, "vim", &said);
+    look(&house, &vim, BESIDE, "vim", &said);
 }
 
 #[test]
@@ -52,13 +55,13 @@ fn emacs_says_who_proposes_and_how_to_decide() {
         "C-c C-c accepts",
         "C-c C-k rejects",
     ];
-    look(&house, &emacs.terminal, "emacs", &said);
+    look(&house, &emacs.terminal, BELOW, "emacs", &said);
 }
 
 /// Lets the agent propose a change of `hello.py`, and waits until the editor has said all of this.
-fn look(house: &Household, editor: &Terminal, name: &str, said: &[&str]) {
+fn look(house: &Household, editor: &Terminal, rows: NonZero<u16>, name: &str, said: &[&str]) {
     let mut terminal = house.start_connected(Agent::Qwen);
-    editor.resize(ROWS, COLUMNS);
+    editor.resize(rows, COLUMNS);
     let path = house.path("hello.py");
     let turns = vec![vec![Call::read(&path)], vec![Call::write(&path, AFTER)]];
     house.ask(&mut terminal, turns);
