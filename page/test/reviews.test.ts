@@ -324,3 +324,76 @@ describe("kept texts", () => {
     expect(scene.keptTexts).toEqual([TYPED]);
   });
 });
+
+/** Several at once, as soon as the dialog takes a decision. */
+async function decideAll(scene: Scene, how: "acceptAll" | "rejectAll"): Promise<void> {
+  await time(1_000);
+  await scene.reviews[how]();
+}
+
+describe("several proposals", () => {
+  it("are decided without a text being kept that was accepted", async () => {
+    for (const how of ["acceptAll", "rejectAll"] as const) {
+      const scene = await Scene.set();
+      scene.type(TYPED);
+      scene.reviews.summarise();
+      await decideAll(scene, how);
+      expect([scene.proposals, scene.keptTexts], how).toEqual([[], []]);
+    }
+  });
+
+  it("keep what was typed into one that was closed elsewhere", async () => {
+    const scene = await Scene.set();
+    scene.type(TYPED);
+    scene.reviews.summarise();
+    scene.beforeAnswer = (id) => id === 1 && scene.details.delete(1);
+    await decideAll(scene, "acceptAll");
+    expect(scene.keptTexts).toEqual([TYPED]);
+  });
+
+  it("are accepted as the dialog has shown them, or not at all", async () => {
+    const scene = await Scene.set();
+    scene.type(TYPED);
+    scene.reviews.summarise();
+    await time(1_000);
+    scene.revise(1, REVISED, TYPED_REVISED);
+    await decideAll(scene, "acceptAll");
+    expect(scene.accepted.map(({ id, revision }) => [id, revision])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    const { several } = scene.reviews;
+    expect(several.failures.value.map(({ message }) => message)).toEqual(["it has changed"]);
+
+    // The dialog now shows the newer one.
+    expect(several.all.value).toEqual([scene.detail(1)]);
+    expect(several.isSettled.value).toBe(false);
+    await decideAll(scene, "acceptAll");
+    expect(scene.accepted.at(-1)).toEqual({ id: 1, text: TYPED_REVISED, revision: 2 });
+    expect(several.all.value).toBeUndefined();
+  });
+
+  it("leave out one of which nothing is left", async () => {
+    const scene = await Scene.set();
+    scene.type(ORIGINAL);
+    const review = scene.reviews.open.review.value as Review;
+    scene.reviews.touched({ ...review, differences: [] }, {} as Hunks, true);
+    scene.reviews.summarise();
+    await decideAll(scene, "acceptAll");
+    expect(scene.accepted.map(({ id }) => id)).toEqual([2]);
+    const [failure] = scene.reviews.several.failures.value;
+    expect(failure?.message).toMatch("Every change is dropped");
+  });
+
+  it("stay on the screen while they are decided", async () => {
+    const scene = await Scene.set();
+    const { several } = scene.reviews;
+    scene.reviews.summarise();
+    scene.beforeAnswer = () => several.close();
+    await time(1_000);
+    const done = scene.reviews.acceptAll();
+    expect(several.all.value).toHaveLength(2);
+    await done;
+    expect(several.all.value).toBeUndefined();
+  });
+});

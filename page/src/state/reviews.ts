@@ -228,21 +228,31 @@ export class Reviews {
   }
 
   acceptAll(): Promise<void> {
-    return this.several.decide(this.several.choice.value.acceptable, ({ id, revision }) => {
+    return this.decideAll(this.several.choice.value.acceptable, async ({ id, revision }) => {
       // What this tab has not sent yet counts, too.
       const edited = this.edited.get(id);
-      return this.decideUnseen(id, () =>
-        edited === undefined
-          ? this.client.acceptAsItStands(id, revision)
-          : this.client.accept(id, textOf(edited), edited.detail.revision),
-      );
+      if (edited === undefined) {
+        return this.decideUnseen(id, () => this.client.acceptAsItStands(id, revision));
+      }
+      const obstacle = obstacleTo(edited);
+      if (obstacle !== undefined) return obstacle.words;
+      // Neither a text that the dialog has not shown, nor one that lacks what it has shown.
+      const seen = Math.min(revision, edited.detail.revision);
+      return this.decideUnseen(id, () => this.client.accept(id, textOf(edited), seen));
     });
   }
 
   rejectAll(): Promise<void> {
-    return this.several.decide(this.several.choice.value.proposals, ({ id }) =>
+    return this.decideAll(this.several.choice.value.proposals, ({ id }) =>
       this.decideUnseen(id, () => this.client.reject(id)),
     );
+  }
+
+  private decideAll(
+    proposals: readonly Proposal[],
+    decide: (proposal: Proposal) => Promise<string | undefined>,
+  ): Promise<void> {
+    return this.several.decide(proposals, decide, () => this.proposals);
   }
 
   /** Why it could not be decided. One that was closed meanwhile is no failure. */
@@ -253,13 +263,15 @@ export class Reviews {
     this.decided = id;
     try {
       await request();
+      this.closed(id, undefined);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!error.gone) return error.message;
+      this.decided = undefined;
+      this.closed(id, undefined);
     } finally {
       this.decided = undefined;
     }
-    this.closed(id, undefined);
     return undefined;
   }
 

@@ -117,6 +117,15 @@ fn a_change_far_to_the_right_is_shown() {
     page.wait_until_closed(&proposal);
 }
 
+/// Has the page wait for its rejections.
+const SLOW_REJECT: &str = "\
+    const real = window.fetch;\
+    const held = new Promise(goOn => { window.goOn = goOn; });\
+    window.fetch = async (path, init) => {\
+        if (path.endsWith('/reject')) await held;\
+        return real(path, init);\
+    };";
+
 #[test]
 fn several_proposals_are_decided_after_a_summary() {
     let Some(house) = served_household() else {
@@ -163,7 +172,16 @@ fn several_proposals_are_decided_after_a_summary() {
 
     page.act("several");
     browser.wait_for("dialog[open] [data-settling=false] [data-act=reject-all]");
+    // Nobody leaves while it decides, because nobody would see what fails.
+    browser.run(SLOW_REJECT, Vec::new());
     page.act("reject-all");
+    browser.wait_for("[data-act=several-close][disabled]");
+    for _ in 0..3 {
+        browser.press(ESCAPE);
+        assert_eq!(browser.count("dialog[open]"), 1, "{browser}");
+    }
+    browser.run("window.goOn()", Vec::new());
+    browser.wait_for_no("dialog[open]");
     house.wait_for_no_proposals();
     browser.wait_for_no("[data-proposal]");
 }
