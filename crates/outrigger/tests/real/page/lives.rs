@@ -154,7 +154,9 @@ fn type_draft(page: &Page<'_>, proposal: &Proposal) {
 #[track_caller]
 fn wait_for_draft(page: &Page<'_>, proposal: &Proposal) {
     page.browser.wait_until("the draft to arrive", || {
-        let shown = page.house.run(&["show", &proposal.id.to_string(), "--json"]);
+        let shown = page
+            .house
+            .run(&["show", &proposal.id.to_string(), "--json"]);
         shown.good().contains("typed ")
     });
 }

@@ -207,6 +207,17 @@ fn back_leads_to_the_queue_on_a_phone() {
         browser.run("history.back()", Vec::new());
         browser.wait_for(place);
     }
+    // No key decides on a proposal that is not on the screen.
+    page.pretend("return {}", "return {}");
+    for key in ["j", "e", " ", "a", "r"] {
+        browser.press(key);
+    }
+    assert!(page.decisions().is_empty(), "{:?}", page.decisions());
+    browser.wait_for("[data-pane=queue] [data-editing=false]");
+    browser.click(&format!("button[data-proposal='{}']", second.id));
+    browser.wait_for("[data-pane=proposal] [data-settled=true]");
+    browser.press("q");
+    browser.wait_for("[data-pane=queue]");
     // The head of the page leaves room for it.
     let share = browser.run(
         "return document.querySelector('.bar').offsetHeight / innerHeight",
