@@ -10,6 +10,8 @@ use crate::served_household;
 /// Control and Enter, as `WebDriver` writes them.
 const ACCEPT: &str = "\u{e009}\u{e007}\u{e000}";
 
+const ENTER: &str = "\u{e007}";
+
 fn lines(changed: &[(usize, &str)]) -> String {
     let line = |number| {
         let other = changed.iter().find(|(at, _)| *at == number);
@@ -79,6 +81,50 @@ fn what_is_dropped_stays_in_sight_and_comes_back() {
     assert_eq!(list(&house), [proposal.id]);
     browser.press(ACCEPT);
     page.wait_until_closed(&proposal);
+}
+
+#[test]
+fn a_button_in_the_diff_has_a_successor_for_the_keyboard() {
+    let Some(house) = served_household() else {
+        return;
+    };
+    house.write("a.txt", lines(&[]));
+    let mut agent = Played::qwen(&house);
+    let page = Page::open(&house, Look::DESK);
+    let browser = &page.browser;
+    let proposal = agent.propose("a.txt", &lines(&[(40, "forty"), (90, "ninety")]));
+    page.show(&proposal);
+    let focused = |css: &str| {
+        let script = "return document.activeElement.matches(arguments[0])";
+        browser.run(script, vec![css.into()]) == json!(true)
+    };
+    let fold = "[data-side=result] [data-fold-number='1']";
+    let toggle = "[data-side=result] [data-hunk='1'] [data-act=toggle-hunk]";
+    let cases = [
+        // Hunk 1 is dropped, and kept again.
+        (toggle.to_owned(), toggle.to_owned()),
+        (toggle.to_owned(), toggle.to_owned()),
+        // Of 43 lines 20 are shown, then 20 more, then the rest.
+        (
+            format!("{fold} [data-fold=end]"),
+            format!("{fold} [data-fold=end]"),
+        ),
+        (
+            format!("{fold} [data-fold=end]"),
+            format!("{fold} [data-fold=all]"),
+        ),
+        (format!("{fold} [data-fold=all]"), "section.diff".to_owned()),
+    ];
+    for layout in ["split", "unified"] {
+        page.act(&format!("layout-{layout}"));
+        browser.wait_for(&format!("[data-layout={layout}][data-ready=true]"));
+        for (pressed, successor) in &cases {
+            let script = "document.querySelector(arguments[0]).focus()";
+            browser.run(script, vec![pressed.as_str().into()]);
+            browser.press(ENTER);
+            browser.wait_until(&format!("the focus on {successor}"), || focused(successor));
+        }
+    }
 }
 
 #[test]
