@@ -189,6 +189,16 @@ describe("what was typed", () => {
     expect(scene.detail(1).current).toBeUndefined();
   });
 
+  it("makes way for what a new companion has, if nothing is the same", async () => {
+    const scene = await Scene.set();
+    await scene.select(2);
+    for (const id of [1, 2]) scene.propose(id, "other\n", { path: `/p/other-${id}.txt` });
+    scene.reviews.refresh(scene.proposals, true);
+    await time(1_000);
+    expect(scene.shown).toBe("other\n");
+    expect(scene.reviews.panel.value).toMatchObject({ proposal: { path: "/p/other-1.txt" } });
+  });
+
   it("outlives a connection that was lost, also if it is not shown", async () => {
     const scene = await Scene.set();
     scene.type(TYPED);

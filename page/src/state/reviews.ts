@@ -99,10 +99,8 @@ export class Reviews {
           id === before.id && session === before.session && path === before.path,
       );
     this.drafts.forgetEchoes();
-    const selected = this.selected.value;
     for (const before of this.proposals) {
-      const { id } = before;
-      if ((id === selected || this.edited.has(id)) && !isSame(before)) this.closed(id, undefined);
+      if (!isSame(before)) this.closed(before.id, undefined);
     }
     for (const { id } of proposals) {
       if (isRestarted && this.isEdited(id)) this.bringBack(id);
@@ -418,7 +416,7 @@ export class Reviews {
     } else if (isOpen) {
       this.open.replace(now);
       this.announce(
-        before.detail.revision === detail.revision
+        isSameOriginal(before.detail, detail)
           ? "Taken over from another window"
           : `${splitPath(detail.path).name} was brought up to date; look at it again`,
       );
