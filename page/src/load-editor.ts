@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { ApiError } from "./api/client";
 
-type EditorBundle = typeof import("./editor");
+export type EditorBundle = typeof import("./editor");
 
 /** The loaded bundle, or that it could not be loaded. */
 export const editorBundle = signal<EditorBundle | "failed" | undefined>(undefined);

@@ -2,6 +2,7 @@
 
 import type { App } from "./state/app";
 import type { View } from "./state/navigation";
+import { isNarrow } from "./state/screen";
 
 export const SHORTCUTS: readonly [keys: string, meaning: string][] = [
   ["j  k", "next and previous hunk, and on to the next proposal"],
@@ -26,8 +27,12 @@ const VIEWS: Record<string, View> = { q: "review", w: "live", t: "chat" };
 const ONCE = new Set(["a", "r", "e", "v", " "]);
 
 export function listenToShortcuts(app: App): void {
-  const { reviews } = app;
+  const { reviews, navigation } = app;
   const { open } = reviews;
+  // On a phone the queue takes the place of the proposal.
+  const isShown = () =>
+    navigation.view.value === "review" && !(isNarrow.value && navigation.pane.value === "queue");
+  // All of them are about the proposal that is shown.
   const commands: Record<string, () => void> = {
     j: () => reviews.goHunk(1),
     k: () => reviews.goHunk(-1),
@@ -49,10 +54,11 @@ export function listenToShortcuts(app: App): void {
     if (takesText(event.target) || document.querySelector("dialog:modal") !== null) return;
     if (event.key === "?") app.help.value = true;
     else if (Object.hasOwn(VIEWS, event.key)) {
-      app.navigation.go({ view: VIEWS[event.key] as View });
+      const view = VIEWS[event.key] as View;
+      navigation.go(view === "review" && isNarrow.value ? { view, pane: "queue" } : { view });
     } else {
       const command = commands[event.key];
-      if (command === undefined || app.navigation.view.value !== "review") return;
+      if (command === undefined || !isShown()) return;
       if (event.key === " " && isPressable(event.target)) return;
       if (event.repeat && ONCE.has(event.key)) return;
       command();

@@ -1,24 +1,28 @@
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../src/api/wire";
-import { conflictsIn } from "../src/review/conflicts";
+import { conflictsIn, isMarker } from "../src/review/conflicts";
 import { reviewOf } from "../src/review/from-proposal";
 import { obstacleTo } from "../src/review/obstacle";
 import { textOf } from "./cases";
 import { detailOf } from "./details";
 
-const CONFLICT = "<<<<<<< yours\na\n=======\nA\n>>>>>>> the agent's\n";
+const CONFLICT = "<<<<<<< in the file now\na\n=======\nA\n>>>>>>> proposed\n";
+/** As in a text that has lines like markers. */
+const LONG = "<<<<<<<<< in the file now\na\n=========\nA\n>>>>>>>>> proposed\n";
 
 describe("conflicts", () => {
   it.each([
     [CONFLICT, 1],
     [`x\n${CONFLICT}y\n${CONFLICT}`, 2],
-    ["<<<<<<< only the start\na\n", 1],
-    ["a\n>>>>>>> only the end\n", 1],
-    [`<<<<<<< forgotten\n${CONFLICT}`, 2],
+    ["<<<<<<< in the file now\na\n", 1],
+    ["a\n>>>>>>> proposed\n", 1],
+    [`<<<<<<< in the file now\n${CONFLICT}`, 2],
+    [LONG, 1],
+    [`<<<<<<<< HEAD\n${LONG}>>>>>>>> main\n`, 1],
     ["Title\n=======\ntext\n", 0],
     ["<<<<<<<<<<<< a banner\n", 0],
     ["", 0],
-    ["<<<<<<<\r\na\r\n>>>>>>>\r\n", 1],
+    [CONFLICT.replaceAll("\n", "\r\n"), 1],
   ])("of %j are %i", (text, number) => {
     expect(conflictsIn(textOf(text))).toHaveLength(number);
   });
@@ -27,6 +31,10 @@ describe("conflicts", () => {
     const text = `x\n${CONFLICT}y\n`;
     const [{ from, to }] = conflictsIn(textOf(text)) as [{ from: number; to: number }];
     expect(text.slice(from, to)).toBe(CONFLICT);
+  });
+
+  it.each([CONFLICT, LONG, LONG.replaceAll("\n", "\r\n")])("have three markers in %j", (text) => {
+    expect(text.split("\n").map(isMarker)).toEqual([true, false, true, false, true, false]);
   });
 });
 
@@ -38,6 +46,7 @@ describe("what keeps a proposal from being accepted", () => {
     ["an edit", draft("A!\nb\n"), undefined],
     ["the terminal", { ...plain, terminalOnly: "too large" }, "terminal-only"],
     ["a conflict", { ...draft(`${CONFLICT}b\n`), conflicts: 1 }, "conflicts"],
+    ["a conflict with long markers", { ...draft(`${LONG}b\n`), conflicts: 1 }, "conflicts"],
     ["a conflict that was resolved", { ...draft("aA\nb\n"), conflicts: 1 }, undefined],
     ["a text about conflicts", draft(`${CONFLICT}b\n`), undefined],
     ["nothing that is left", draft("a\nb\n"), "nothing-left"],

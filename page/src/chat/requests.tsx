@@ -91,26 +91,22 @@ function Card({ app, request }: { app: App; request: AgentRequest }) {
   );
 }
 
-/** Moves the focus to the oldest request, and back to the prompt after the last one. */
+/** Moves the focus to the oldest request if nothing else has it, and to the prompt after the last one. */
 function useFocus(oldest: AgentRequest | undefined): void {
   const id = oldest?.questions === undefined ? oldest?.request : undefined;
-  const wasInCard = useRef(false);
+  const wasThere = useRef(false);
   useEffect(() => {
-    // Not while the person is writing something.
-    if (!isIdle(document.activeElement)) return;
+    const isAnswered = wasThere.current && id === undefined;
+    wasThere.current = id !== undefined;
+    // Not from a field, even if it is empty: what the person is about to type would be an answer.
+    const { activeElement } = document;
+    if (activeElement !== null && activeElement !== document.body) return;
     if (id !== undefined) {
       document.querySelector<HTMLElement>(`[data-request="${CSS.escape(id)}"]`)?.focus();
-    } else if (wasInCard.current && !isNarrow.peek()) {
+    } else if (isAnswered && !isNarrow.peek()) {
       document.querySelector<HTMLElement>("[data-chat-input]")?.focus();
     }
-    wasInCard.current = id !== undefined;
   }, [id]);
-}
-
-/** Whether the focus is where nothing is being written. */
-function isIdle(focused: Element | null): boolean {
-  if (focused instanceof HTMLTextAreaElement) return focused.value === "";
-  return focused === null || focused === document.body;
 }
 
 /** Presses the button with the digit of a key; returns whether there is one. */

@@ -2,19 +2,17 @@
 
 import { type Extension, RangeSetBuilder } from "@codemirror/state";
 import { Decoration, EditorView } from "@codemirror/view";
-import { conflictsIn } from "../review/conflicts";
+import { conflictsIn, isMarker } from "../review/conflicts";
 
 const inside = Decoration.line({ class: "conflict" });
 const marker = Decoration.line({ class: "conflict conflict-marker" });
-
-const MARKER = /^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)/;
 
 export const conflictMarks: Extension = EditorView.decorations.compute(["doc"], ({ doc }) => {
   const marks = new RangeSetBuilder<Decoration>();
   for (const { from, to } of conflictsIn(doc)) {
     for (let at = from; at < to; ) {
       const line = doc.lineAt(at);
-      marks.add(line.from, line.from, MARKER.test(line.text) ? marker : inside);
+      marks.add(line.from, line.from, isMarker(line.text) ? marker : inside);
       at = line.to + 1;
     }
   }

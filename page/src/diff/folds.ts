@@ -7,6 +7,7 @@ import { type Extension, StateEffect, StateField, type Text } from "@codemirror/
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 import type { Span } from "../review/span";
 import { count } from "../text/format";
+import { onPress } from "./press";
 
 /** The height of a fold in pixels, as in diff.css. */
 const HEIGHT = 28;
@@ -92,31 +93,36 @@ class Fold extends WidgetType {
     return this.number === other.number && this.lines === other.lines && this.open === other.open;
   }
 
-  override toDOM(): HTMLElement {
+  override toDOM(view: EditorView): HTMLElement {
     const row = document.createElement("div");
     row.className = "fold-row";
+    row.dataset.foldNumber = String(this.number);
     row.contentEditable = "false";
     const lines = count(this.lines, "unchanged line");
-    row.append(this.button("all", lines, `Show ${lines}`));
+    const add = (part: Part, text: string, label: string) =>
+      row.append(this.button(view, part, text, label));
+    add("all", lines, `Show ${lines}`);
     if (this.lines > STEP) {
       // At the start and the end of the file there is a change on one side only.
       if (this.at.first > 1) {
-        row.append(this.button("start", `↓ ${STEP}`, `Show ${STEP} more lines below the change`));
+        add("start", `↓ ${STEP}`, `Show ${STEP} more lines below the change`);
       }
       if (this.at.last < this.at.all) {
-        row.append(this.button("end", `↑ ${STEP}`, `Show ${STEP} more lines above the change`));
+        add("end", `↑ ${STEP}`, `Show ${STEP} more lines above the change`);
       }
     }
     return row;
   }
 
-  private button(part: Part, text: string, label: string): HTMLElement {
+  private button(view: EditorView, part: Part, text: string, label: string): HTMLElement {
     const button = document.createElement("button");
     button.className = "fold";
     button.dataset.fold = part;
     button.textContent = text;
     button.setAttribute("aria-label", label);
-    button.addEventListener("click", () => this.open({ fold: this.number, part }));
+    const row = `[data-fold-number="${this.number}"]`;
+    const successors = [`${row} [data-fold=${part}]`, `${row} [data-fold=all]`];
+    onPress(button, view, successors, () => this.open({ fold: this.number, part }));
     return button;
   }
 

@@ -7,6 +7,7 @@ import type { Hunk, HunkState } from "../review/hunks";
 import { isEmpty, type Span } from "../review/span";
 import { count } from "../text/format";
 import { hunksField, hunksIn } from "./hunk-field";
+import { onPress } from "./press";
 
 /** The height of a bar in pixels, as in diff.css. The editor needs it before it draws the bar. */
 const HEIGHT = 30;
@@ -134,7 +135,7 @@ class ResultBar extends WidgetType {
     );
   }
 
-  override toDOM(): HTMLElement {
+  override toDOM(view: EditorView): HTMLElement {
     const { number, shown } = this;
     const words = WORDS[shown.state];
     const bar = element("div", "hunk-bar");
@@ -151,7 +152,8 @@ class ResultBar extends WidgetType {
       const button = element("button", "hunk-act", words.act);
       button.dataset.act = "toggle-hunk";
       button.setAttribute("aria-label", `${words.act}: hunk ${number}`);
-      button.addEventListener("click", this.acts.toggle);
+      const successor = `[data-hunk="${number}"] [data-act=toggle-hunk]`;
+      onPress(button, view, [successor], this.acts.toggle);
       bar.append(button);
     }
     if (!shown.floats) return bar;

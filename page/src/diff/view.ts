@@ -40,6 +40,7 @@ import { droppedGaps, droppedIn, droppedLines, setGaps } from "./dropped-lines";
 import { folds, type Unfolding, unfold } from "./folds";
 import { LONG, originalBars, resultBars } from "./hunk-bars";
 import { type Hunks, hunksExtension, hunksIn, setCurrent } from "./hunk-field";
+import { acceptKeys } from "./keys";
 import { languageOf } from "./language";
 import { missingNewline } from "./missing-newline";
 
@@ -329,7 +330,7 @@ export class DiffView {
       EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?|\n/g, typedNewline)),
       keymap.of([
         { key: "Escape", run: leave },
-        { key: "Ctrl-Enter", mac: "Cmd-Enter", run: accept },
+        ...acceptKeys(accept),
         ...(typedNewline === "\n" ? [] : [newline]),
         indentWithTab,
         ...historyKeymap,

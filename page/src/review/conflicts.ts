@@ -4,8 +4,15 @@ import type { Text } from "@codemirror/state";
 import type { Review } from "./review";
 import type { Span } from "./span";
 
-const START = /^<{7}(?: |\r?$)/;
-const END = /^>{7}(?: |\r?$)/;
+// As the companion writes them. They are longer than seven if a text has such lines itself.
+const START = /^<{7,} in the file now\r?$/;
+const MIDDLE = /^={7,}\r?$/;
+const END = /^>{7,} proposed\r?$/;
+
+/** Whether a line of a conflict is one of its markers. */
+export function isMarker(line: string): boolean {
+  return [START, MIDDLE, END].some((marker) => marker.test(line));
+}
 
 /** The conflicts that are left in the result, in whole lines. */
 export function conflictsOf({ detail, result }: Review): Span[] {

@@ -74,9 +74,10 @@ export class App {
     const before = this.companion.value;
     const now = companionStateOf(snapshot);
     this.companion.value = now;
-    this.reviews.refresh(now.proposals);
+    const isRestarted = before !== undefined && before.instance !== now.instance;
+    this.reviews.refresh(now.proposals, isRestarted);
     if (snapshot.conversation !== undefined) this.chat.receive(snapshot.conversation);
-    if (before !== undefined && before.instance !== now.instance) {
+    if (isRestarted) {
       this.restarted.value = true;
       this.announce("The companion was restarted");
     }

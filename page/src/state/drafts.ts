@@ -15,16 +15,22 @@ const PER_CHARACTERS = 5_000;
 /** A draft that could not be sent is sent again after this many milliseconds. */
 const RETRY_AFTER = 2_000;
 
-interface Draft {
+/** A text that is to be sent. */
+interface Unsent {
   /** The revision of the proposal that the text was made of. */
   revision: number;
   text: () => string;
   quiet: number;
+}
+
+interface Draft {
+  unsent: Unsent | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Ends when the companion has answered. */
   sending: Promise<void> | undefined;
-  /** The last text that the companion has. */
-  received: string | undefined;
+  isHeld: boolean;
+  /** The last text that the companion is known to have. */
+  known: string | undefined;
   /** How many `changed` events for drafts of this tab are still to come. */
   echoes: number;
 }
@@ -41,29 +47,47 @@ export class Drafts {
   /** Sends `text`, which was made of this revision, soon, unless another one follows. */
   put(id: number, revision: number, text: () => string, length: number): void {
     const draft = this.draft(id);
-    draft.revision = revision;
-    draft.text = text;
-    draft.quiet = QUIET + length / PER_CHARACTERS;
-    this.schedule(id, draft, draft.quiet);
+    const quiet = QUIET + length / PER_CHARACTERS;
+    draft.unsent = { revision, text, quiet };
+    this.schedule(id, draft, quiet);
   }
 
   /** Whether the companion does not have the last text yet. */
   isPending(id: number): boolean {
     const draft = this.drafts.get(id);
-    return draft !== undefined && (draft.sending !== undefined || draft.timer !== undefined);
+    return draft !== undefined && (draft.sending !== undefined || draft.unsent !== undefined);
   }
 
-  /**
-   * Sends nothing more until the next `put`. When nothing is on its way any more, returns the
-   * last text that the companion has from this tab.
-   */
-  async hold(id: number): Promise<string | undefined> {
-    const draft = this.drafts.get(id);
-    if (draft === undefined) return undefined;
-    await draft.sending;
+  /** The last text that the companion is known to have. */
+  known(id: number): string | undefined {
+    return this.drafts.get(id)?.known;
+  }
+
+  /** Sends nothing more until `release` or `settle`. Ends when nothing is on its way any more. */
+  async hold(id: number): Promise<void> {
+    const draft = this.draft(id);
+    draft.isHeld = true;
     clearTimeout(draft.timer);
     draft.timer = undefined;
-    return draft.received;
+    await draft.sending;
+  }
+
+  /** Goes on with what was held. */
+  release(id: number): void {
+    const draft = this.drafts.get(id);
+    if (draft === undefined || !draft.isHeld) return;
+    draft.isHeld = false;
+    if (draft.unsent !== undefined) this.schedule(id, draft, draft.unsent.quiet);
+  }
+
+  /** The companion has this text. What was to be sent counts no more. */
+  settle(id: number, known: string): void {
+    const draft = this.draft(id);
+    clearTimeout(draft.timer);
+    draft.timer = undefined;
+    draft.unsent = undefined;
+    draft.isHeld = false;
+    draft.known = known;
   }
 
   /** Whether a `changed` event is about a draft of another client. To be asked once for each event. */
@@ -89,12 +113,11 @@ export class Drafts {
     const known = this.drafts.get(id);
     if (known !== undefined) return known;
     const draft: Draft = {
-      revision: 0,
-      text: () => "",
-      quiet: QUIET,
+      unsent: undefined,
       timer: undefined,
       sending: undefined,
-      received: undefined,
+      isHeld: false,
+      known: undefined,
       echoes: 0,
     };
     this.drafts.set(id, draft);
@@ -103,26 +126,32 @@ export class Drafts {
 
   private schedule(id: number, draft: Draft, wait: number): void {
     clearTimeout(draft.timer);
+    draft.timer = undefined;
+    if (draft.isHeld) return;
     draft.timer = setTimeout(() => {
       draft.timer = undefined;
+      const { unsent } = draft;
+      if (unsent === undefined) return;
       // One at a time, so that the last one sent is the last one stored.
-      if (draft.sending !== undefined) this.schedule(id, draft, draft.quiet);
-      else draft.sending = this.send(id, draft);
+      if (draft.sending !== undefined) this.schedule(id, draft, unsent.quiet);
+      else draft.sending = this.send(id, draft, unsent);
     }, wait);
   }
 
-  private async send(id: number, draft: Draft): Promise<void> {
+  private async send(id: number, draft: Draft, unsent: Unsent): Promise<void> {
+    draft.unsent = undefined;
     draft.echoes += 1;
-    const text = draft.text();
+    const text = unsent.text();
     try {
-      const { hunksAt } = await this.client.draft(id, text, draft.revision);
+      const { hunksAt } = await this.client.draft(id, text, unsent.revision);
       draft.sending = undefined;
-      draft.received = text;
+      draft.known = text;
       if (this.drafts.get(id) === draft && !this.isPending(id)) this.answered(id, hunksAt);
     } catch (error) {
       draft.sending = undefined;
       draft.echoes = Math.max(0, draft.echoes - 1);
       if (!(error instanceof ApiError) || this.drafts.get(id) !== draft) return;
+      draft.unsent ??= unsent;
       if (error.gone) this.gone(id);
       else if (draft.timer === undefined) this.schedule(id, draft, RETRY_AFTER);
     }

@@ -4,6 +4,8 @@ import { signal } from "@preact/signals";
 import type { CloseReason, Proposal } from "../api/wire";
 
 export interface KeptText {
+  /** Of its own, because one proposal can have several. */
+  number: number;
   proposal: Proposal;
   /** Undefined if the page missed the event. */
   why: CloseReason | "revised" | undefined;
@@ -13,16 +15,20 @@ export interface KeptText {
 export class KeptTexts {
   /** Oldest first. */
   readonly all = signal<readonly KeptText[]>([]);
+  private last = 0;
 
-  add(kept: KeptText): void {
-    this.all.value = [...this.all.value, kept];
+  add(kept: Omit<KeptText, "number">): KeptText {
+    this.last += 1;
+    const numbered = { number: this.last, ...kept };
+    this.all.value = [...this.all.value, numbered];
+    return numbered;
   }
 
-  find(proposal: number): KeptText | undefined {
-    return this.all.value.find((kept) => kept.proposal.id === proposal);
+  find(number: number): KeptText | undefined {
+    return this.all.value.find((kept) => kept.number === number);
   }
 
-  remove(proposal: number | undefined): void {
-    this.all.value = this.all.value.filter((kept) => kept.proposal.id !== proposal);
+  remove(number: number): void {
+    this.all.value = this.all.value.filter((kept) => kept.number !== number);
   }
 }

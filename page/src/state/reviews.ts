@@ -8,7 +8,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiError, type Client } from "../api/client";
 import type { CloseReason, Decided, Detail, Proposal } from "../api/wire";
 import type { Hunks } from "../diff/hunk-field";
-import { loadEditor } from "../load-editor";
+import { type EditorBundle, loadEditor } from "../load-editor";
 import { obstacleTo } from "../review/obstacle";
 import { isAsProposed, type Review, textOf } from "../review/review";
 import { splitPath, visible } from "../text/visible";
@@ -16,6 +16,7 @@ import { successor } from "./companion";
 import { Drafts } from "./drafts";
 import { type KeptText, KeptTexts } from "./kept-texts";
 import { OpenReview } from "./open-review";
+import { Readings } from "./readings";
 import { Settling } from "./settling";
 import { Several } from "./several";
 
@@ -32,6 +33,11 @@ export class Reviews {
   readonly selected = computed(() => {
     const panel = this.panel.value;
     return panel.kind === "empty" ? undefined : panel.proposal.id;
+  });
+  /** The number of the kept text that is shown. */
+  readonly shownKept = computed(() => {
+    const panel = this.panel.value;
+    return panel.kind === "closed" ? panel.number : undefined;
   });
   readonly open: OpenReview;
   readonly kept = new KeptTexts();
@@ -55,6 +61,7 @@ export class Reviews {
   /** Reviews with edits, by proposal. */
   private readonly edited = new Map<number, Review>();
   private readonly drafts: Drafts;
+  private readonly readings = new Readings();
   private readonly settling = new Settling();
   private proposals: readonly Proposal[] = [];
   /** The proposal that is being decided in this tab. */
@@ -83,14 +90,22 @@ export class Reviews {
     if (this.panel.value.kind === "empty" && proposals[0]) this.select(proposals[0].id);
   }
 
-  /** The list comes from a new snapshot, and events may have been missed. */
-  refresh(proposals: readonly Proposal[]): void {
-    const pending = new Set(proposals.map(({ id }) => id));
+  /** The list comes from a new snapshot, perhaps of a new companion, and events may have been missed. */
+  refresh(proposals: readonly Proposal[], isRestarted: boolean): void {
+    const isSame = (before: Proposal) =>
+      proposals.some(
+        // A new companion may give the number to another proposal.
+        ({ id, session, path }) =>
+          id === before.id && session === before.session && path === before.path,
+      );
     this.drafts.forgetEchoes();
-    for (const id of this.edited.keys()) if (!pending.has(id)) this.closed(id, undefined);
-    const selected = this.selected.value;
-    if (selected !== undefined && !pending.has(selected)) this.closed(selected, undefined);
-    for (const id of pending) this.changedElsewhere(id);
+    for (const before of this.proposals) {
+      if (!isSame(before)) this.closed(before.id, undefined);
+    }
+    for (const { id } of proposals) {
+      if (isRestarted && this.isEdited(id)) this.bringBack(id);
+      else this.changedElsewhere(id);
+    }
     // Last, because a proposal that is selected by it is loaded anyway.
     this.update(proposals);
   }
@@ -159,15 +174,15 @@ export class Reviews {
     this.proposals = before.filter((one) => one.id !== id);
     const wasShown = this.selected.value === id && this.panel.value.kind !== "closed";
     if (proposal !== undefined && review !== undefined && !isAsProposed(review) && !taken) {
-      this.kept.add({ proposal, why, text: textOf(review) });
-      if (wasShown) this.showKept(id);
+      const { number } = this.kept.add({ proposal, why, text: textOf(review) });
+      if (wasShown) this.showKept(number);
     } else if (wasShown) {
       this.selectOrEmpty(successor(before, this.proposals, id));
     }
   }
 
-  showKept(id: number): void {
-    const kept = this.kept.find(id);
+  showKept(number: number): void {
+    const kept = this.kept.find(number);
     if (kept === undefined) return;
     this.leave();
     this.panel.value = { kind: "closed", ...kept };
@@ -175,7 +190,7 @@ export class Reviews {
 
   /** The person does not need the kept text that is shown any more. */
   dismissKept(): void {
-    this.kept.remove(this.selected.value);
+    if (this.panel.value.kind === "closed") this.kept.remove(this.panel.value.number);
     this.selectOrEmpty(this.proposals[0]?.id);
   }
 
@@ -211,21 +226,31 @@ export class Reviews {
   }
 
   acceptAll(): Promise<void> {
-    return this.several.decide(this.several.choice.value.acceptable, ({ id, revision }) => {
+    return this.decideAll(this.several.choice.value.acceptable, async ({ id, revision }) => {
       // What this tab has not sent yet counts, too.
       const edited = this.edited.get(id);
-      return this.decideUnseen(id, () =>
-        edited === undefined
-          ? this.client.acceptAsItStands(id, revision)
-          : this.client.accept(id, textOf(edited), edited.detail.revision),
-      );
+      if (edited === undefined) {
+        return this.decideUnseen(id, () => this.client.acceptAsItStands(id, revision));
+      }
+      const obstacle = obstacleTo(edited);
+      if (obstacle !== undefined) return obstacle.words;
+      // Neither a text that the dialog has not shown, nor one that lacks what it has shown.
+      const seen = Math.min(revision, edited.detail.revision);
+      return this.decideUnseen(id, () => this.client.accept(id, textOf(edited), seen));
     });
   }
 
   rejectAll(): Promise<void> {
-    return this.several.decide(this.several.choice.value.proposals, ({ id }) =>
+    return this.decideAll(this.several.choice.value.proposals, ({ id }) =>
       this.decideUnseen(id, () => this.client.reject(id)),
     );
+  }
+
+  private decideAll(
+    proposals: readonly Proposal[],
+    decide: (proposal: Proposal) => Promise<string | undefined>,
+  ): Promise<void> {
+    return this.several.decide(proposals, decide, () => this.proposals);
   }
 
   /** Why it could not be decided. One that was closed meanwhile is no failure. */
@@ -236,13 +261,15 @@ export class Reviews {
     this.decided = id;
     try {
       await request();
+      this.closed(id, undefined);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!error.gone) return error.message;
+      this.decided = undefined;
+      this.closed(id, undefined);
     } finally {
       this.decided = undefined;
     }
-    this.closed(id, undefined);
     return undefined;
   }
 
@@ -286,7 +313,7 @@ export class Reviews {
     this.panel.value = { kind: "empty" };
     const [kept] = this.kept.all.value;
     if (id !== undefined) this.select(id);
-    else if (kept !== undefined) this.showKept(kept.proposal.id);
+    else if (kept !== undefined) this.showKept(kept.number);
   }
 
   private async load(proposal: Proposal, at: "first" | "last"): Promise<void> {
@@ -297,7 +324,9 @@ export class Reviews {
         this.client.detail(proposal.id),
         loadEditor(),
       ]);
-      if (this.panel.value === loading) this.show(proposal, reviewOf(detail), at);
+      if (this.panel.value !== loading) return;
+      this.drafts.settle(proposal.id, textIn(detail));
+      this.show(proposal, reviewOf(detail), at);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (this.panel.value !== loading) return;
@@ -317,94 +346,111 @@ export class Reviews {
     if (proposal.terminalOnly !== undefined) this.settling.begin(review.detail);
   }
 
+  /** The review of a proposal that is open or was edited. */
+  private present(id: number): Review | undefined {
+    const open = this.open.review.value;
+    return open?.detail.id === id ? open : this.edited.get(id);
+  }
+
+  /** Whether somebody has edited what is known of a proposal here. */
+  private isEdited(id: number): boolean {
+    const review = this.present(id);
+    return this.edited.has(id) || (review !== undefined && !isAsProposed(review));
+  }
+
   /** Another client may have put a draft. What this tab has not sent yet wins over it. */
   private changedElsewhere(id: number): void {
     if (this.drafts.isPending(id)) return;
-    if (this.selected.value !== id) {
-      this.edited.delete(id);
-      return;
-    }
-    void this.client
-      .detail(id)
-      .then((detail) => this.takeOver(detail))
-      // If the proposal is closed, an event says so; if the companion is gone, the connection does.
-      .catch(() => undefined);
+    if (this.selected.value === id || this.edited.has(id)) void this.readAgain(id);
   }
 
-  private async takeOver(detail: Detail): Promise<void> {
-    const { reviewOf } = await loadEditor();
-    const review = this.open.review.value;
-    if (this.panel.value.kind !== "open" || review?.detail.id !== detail.id) return;
-    if (this.drafts.isPending(detail.id)) return;
-    if (isSameText(review, detail)) {
-      if (isNews(review.detail, detail)) this.open.setDetail(detail);
-      return;
-    }
-    this.edited.delete(detail.id);
-    this.open.replace(reviewOf(detail));
-    this.announce("Taken over from another window");
+  /** Brings an edited text into a new companion: drafts end with the companion that had them. */
+  private bringBack(id: number): void {
+    const review = this.present(id);
+    if (review === undefined) return;
+    this.drafts.settle(id, review.detail.proposed);
+    void this.readAgain(id);
   }
 
-  /** Shows the texts of a proposal that were made new, with all that the person has typed. */
-  private async readAgain(id: number): Promise<void> {
-    const received = await this.drafts.hold(id);
-    try {
-      const [detail, { reviewOf, rebased }] = await Promise.all([
-        this.client.detail(id),
-        loadEditor(),
-      ]);
-      // Read only now: the person may have typed meanwhile.
+  /** Shows what the companion has of a proposal now, with all that the person has typed. */
+  private readAgain(id: number): Promise<void> {
+    return this.readings.start(id, async (isOutdated) => {
       await this.drafts.hold(id);
-      const isOpen = this.open.review.value?.detail.id === id;
-      const before = isOpen ? this.open.review.value : this.edited.get(id);
-      if (before === undefined) return;
-      const mine = textOf(before);
-      const newer = detail.current ?? detail.proposed;
-      const base = received ?? before.detail.current ?? before.detail.proposed;
-      const joined = mine === base ? newer : rebased(base, mine, newer);
-      if (joined === undefined) this.keep(detail, mine);
-      const text = joined ?? newer;
-      const isShown = isOpen && text === mine && isSameOriginal(before.detail, detail);
-      const now = isShown
-        ? { ...before, detail }
-        : reviewOf(text === newer ? detail : { ...withoutDraft(detail), current: text });
-      // What was sent so far counts for the older texts.
-      this.drafts.forget(id);
-      this.edited.delete(id);
-      if (text !== newer) {
-        this.edited.set(id, now);
-        this.drafts.put(id, detail.revision, () => text, text.length);
+      try {
+        const [detail, bundle] = await Promise.all([this.client.detail(id), loadEditor()]);
+        if (!isOutdated()) this.takeOver(detail, bundle);
+      } catch (error) {
+        // If the proposal is closed, an event says so; if the companion is gone, the connection does.
+        if (!(error instanceof ApiError)) throw error;
+        if (!error.gone) this.putAgain(id);
+      } finally {
+        this.drafts.release(id);
       }
-      if (isShown) this.open.setDetail(detail);
-      else if (isOpen) {
-        this.open.replace(now);
-        this.announce(`${splitPath(detail.path).name} was brought up to date; look at it again`);
-      }
-    } catch (error) {
-      // If the proposal is closed, an event says so; if the companion is gone, the connection does.
-      if (!(error instanceof ApiError)) throw error;
+    });
+  }
+
+  private takeOver(detail: Detail, { reviewOf, rebased }: EditorBundle): void {
+    const { id } = detail;
+    const before = this.present(id);
+    if (before === undefined) return;
+    const isOpen = before === this.open.review.value;
+    const mine = textOf(before);
+    const newer = textIn(detail);
+    const base = this.drafts.known(id) ?? textIn(before.detail);
+    const joined = mine === base || mine === newer ? newer : rebased(base, mine, newer);
+    if (joined === undefined) this.keep(detail, mine);
+    const text = joined ?? newer;
+    const isShown = isOpen && text === mine && isSameOriginal(before.detail, detail);
+    const now = isShown
+      ? { ...before, detail: isNews(before.detail, detail) ? detail : before.detail }
+      : reviewOf(text === newer ? detail : { ...withoutDraft(detail), current: text });
+
+    this.drafts.settle(id, newer);
+    if (text !== newer) this.drafts.put(id, detail.revision, () => text, text.length);
+    const isEdited = text !== newer || (this.edited.has(id) && !isAsProposed(now));
+    if (joined !== undefined && isEdited) this.edited.set(id, now);
+    else this.edited.delete(id);
+
+    if (isShown) {
+      if (now.detail !== before.detail) this.open.setDetail(detail);
+    } else if (isOpen) {
+      this.open.replace(now);
+      this.announce(
+        isSameOriginal(before.detail, detail)
+          ? "Taken over from another window"
+          : `${splitPath(detail.path).name} was brought up to date; look at it again`,
+      );
     }
+  }
+
+  /** Sends a text that the companion may not have. */
+  private putAgain(id: number): void {
+    const review = this.present(id);
+    if (review === undefined || textOf(review) === this.drafts.known(id)) return;
+    this.drafts.put(id, review.detail.revision, () => textOf(review), review.result.length);
   }
 
   /** Keeps a text of the person that could not be brought into the newer one. */
   private keep(proposal: Proposal, text: string): void {
     this.kept.add({ proposal, why: "revised", text });
-    this.refusal.value =
+    const words =
       "The same lines were changed elsewhere. Your text is kept, at the end of the queue.";
+    if (this.open.review.value?.detail.id === proposal.id) this.refusal.value = words;
+    else this.announce(`${splitPath(proposal.path).name}: ${words}`);
   }
 }
 
-/** Whether a review shows the texts that the companion has. */
-function isSameText(review: Review, detail: Detail): boolean {
-  return (
-    review.detail.revision === detail.revision &&
-    textOf(review) === (detail.current ?? detail.proposed)
-  );
+/** The text as it stands for the companion. */
+function textIn(detail: Detail): string {
+  return detail.current ?? detail.proposed;
 }
 
-/** Whether more is known about a proposal, with the same texts. */
+/** What the person is told about a proposal beside its texts. */
+const TOLD = ["revision", "stale", "conflicts", "editable", "terminalOnly", "who"] as const;
+
+/** Whether something else is known about a proposal, with the same texts. */
 function isNews(before: Detail, now: Detail): boolean {
-  return before.stale !== now.stale || before.conflicts !== now.conflicts;
+  return TOLD.some((name) => before[name] !== now[name]);
 }
 
 /** Whether the diffs of two versions of a proposal have the same beginnings. */

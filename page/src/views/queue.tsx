@@ -37,21 +37,21 @@ export function Queue({ app, choose }: { app: App; choose: (id: number) => void 
 
 /** Proposals that were closed while the person was editing them. */
 function KeptTexts({ app }: { app: App }) {
-  const { selected } = app.reviews;
+  const { shownKept } = app.reviews;
   const kept = app.reviews.kept.all.value;
   if (kept.length === 0) return null;
   return (
     <>
       <h2 class="queue-title">Texts of yours that are kept</h2>
       <ul class="queue-kept">
-        {kept.map(({ proposal }) => (
-          <li key={proposal.id}>
+        {kept.map(({ number, proposal }) => (
+          <li key={number}>
             <button
               type="button"
               class="item"
-              data-kept={proposal.id}
-              aria-current={selected.value === proposal.id ? "true" : undefined}
-              onClick={() => app.reviews.showKept(proposal.id)}
+              data-kept={number}
+              aria-current={shownKept.value === number ? "true" : undefined}
+              onClick={() => app.reviews.showKept(number)}
             >
               <span class="item-name">
                 <bdi>{splitPath(proposal.path).name}</bdi>
@@ -72,7 +72,10 @@ interface ItemProps {
 
 function Item({ app, proposal, choose }: ItemProps) {
   const { folder, name } = splitPath(relativePath(proposal.path, app.roots.value));
-  const selected = useComputed(() => app.reviews.selected.value === proposal.id).value;
+  const selected = useComputed(
+    // The kept text of a proposal that is still pending may be shown instead.
+    () => app.reviews.selected.value === proposal.id && app.reviews.shownKept.value === undefined,
+  ).value;
   return (
     <li>
       <button

@@ -15,12 +15,26 @@ export function SeveralDialog({ app }: { app: App }) {
     if (isOpen) dialog.current?.showModal();
     else dialog.current?.close();
   }, [isOpen]);
+  const busy = several.deciding.value;
+  useEffect(() => {
+    if (!busy) return undefined;
+    // Not on the dialog: the button that was pressed is disabled then, and nothing has the focus.
+    const stay = (event: KeyboardEvent) => {
+      if (event.key === "Escape") event.preventDefault();
+    };
+    addEventListener("keydown", stay);
+    return () => removeEventListener("keydown", stay);
+  }, [busy]);
   return (
     <dialog
       ref={dialog}
       class="help several"
       aria-labelledby="several-title"
-      onClose={() => several.close()}
+      onClose={({ currentTarget }) => {
+        several.close();
+        // Closed by other means than Escape while it decides.
+        if (several.all.value !== undefined) currentTarget.showModal();
+      }}
     >
       {isOpen && <Summary app={app} />}
     </dialog>
@@ -66,6 +80,7 @@ function Summary({ app }: { app: App }) {
           type="button"
           class="button"
           data-act="several-close"
+          disabled={busy}
           onClick={() => several.close()}
         >
           Close

@@ -62,7 +62,29 @@ fn a_question_with_answers(scene: &Scene, screen: &Screen) {
     screen.wait_until_done("CARD-PLEASE");
     assert!(scene.house.path("asked").exists());
 
-    // The next one takes the focus from a field in which nothing is written.
+    // The next one leaves the focus to the field, although nothing is written there yet.
+    let call = Call::shell("touch asked-again");
+    screen.ask(&scene.house, "FIELD-PLEASE", vec![vec![call]]);
+    screen.wait_for_request();
+    browser.press("2");
+    assert_eq!(screen.typed(), "2");
+    assert_eq!(browser.count("[data-request]"), 1);
+    screen.clear();
+    screen.reject();
+    screen.wait_for_no_request();
+    screen.wait_until_idle();
+
+    // It takes the focus if nothing has it.
+    browser.run(
+        "const field = document.querySelector('[data-chat-input]');\
+         const leave = ({ key }) => {\
+             if (key !== 'Enter') return;\
+             field.removeEventListener('keydown', leave);\
+             setTimeout(() => field.blur());\
+         };\
+         field.addEventListener('keydown', leave)",
+        Vec::new(),
+    );
     let call = Call::shell("touch asked-again");
     screen.ask(&scene.house, "FOCUS-PLEASE", vec![vec![call]]);
     screen.wait_for_request();

@@ -1,6 +1,6 @@
 //! The page over time: several tabs, decisions made elsewhere, companions that die and come back.
 
-use testkit::{Agent, Browser, Clients, Household, Key, Look};
+use testkit::{Agent, Browser, Clients, Household, Key, Look, Proposal};
 
 use super::{Page, link};
 use crate::{PROGRAM, served_household};
@@ -112,13 +112,17 @@ fn a_page_goes_on_after_a_restart_and_after_a_crash() {
     let browser = {
         let page = Page::open(&house, Look::DESK);
         let (mark, proposal) = page.propose(&mut terminal, Agent::Gemini, "a.txt", "A\n");
+        type_draft(&page, &proposal);
         house.run(&["restart"]).good();
         page.browser.wait_for("[data-notice=restarted]");
+        wait_for_draft(&page, &proposal);
+        page.wait_until_shown("typed A\n");
         page.show(&proposal);
         page.act("accept");
-        house.wait_for_file(&terminal, "a.txt", "A\n");
+        house.wait_for_file(&terminal, "a.txt", "typed A\n");
         house.wait_until_done(&terminal, &mark);
-        page.propose(&mut terminal, Agent::Gemini, "b.txt", "B\n");
+        let (_, proposal) = page.propose(&mut terminal, Agent::Gemini, "b.txt", "B\n");
+        type_draft(&page, &proposal);
         page.browser
     };
     let proposal = house.wait_for_proposal(&terminal, Agent::Gemini, "b.txt");
@@ -129,11 +133,32 @@ fn a_page_goes_on_after_a_restart_and_after_a_crash() {
         browser,
     };
     page.browser.wait_for("html[data-state=live]");
+    wait_for_draft(&page, &proposal);
     page.show(&proposal);
-    page.wait_until_shown("B\n");
+    page.wait_until_shown("typed B\n");
     page.act("accept");
-    house.wait_for_file(&terminal, "b.txt", "B\n");
+    house.wait_for_file(&terminal, "b.txt", "typed B\n");
     page.wait_until_closed(&proposal);
+}
+
+/// Types at the start of a proposal that is shown, until the companion has it.
+#[track_caller]
+fn type_draft(page: &Page<'_>, proposal: &Proposal) {
+    page.act("edit");
+    page.browser.wait_for("[data-detail][data-editing=true]");
+    page.browser.press("typed ");
+    wait_for_draft(page, proposal);
+}
+
+/// Waits until the companion has what was typed.
+#[track_caller]
+fn wait_for_draft(page: &Page<'_>, proposal: &Proposal) {
+    page.browser.wait_until("the draft to arrive", || {
+        let shown = page
+            .house
+            .run(&["show", &proposal.id.to_string(), "--json"]);
+        shown.good().contains("typed ")
+    });
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::served_household;
 /// Control and Enter, as `WebDriver` writes them.
 const ACCEPT: &str = "\u{e009}\u{e007}\u{e000}";
 
+const ENTER: &str = "\u{e007}";
+
 fn lines(changed: &[(usize, &str)]) -> String {
     let line = |number| {
         let other = changed.iter().find(|(at, _)| *at == number);
@@ -82,6 +84,50 @@ fn what_is_dropped_stays_in_sight_and_comes_back() {
 }
 
 #[test]
+fn a_button_in_the_diff_has_a_successor_for_the_keyboard() {
+    let Some(house) = served_household() else {
+        return;
+    };
+    house.write("a.txt", lines(&[]));
+    let mut agent = Played::qwen(&house);
+    let page = Page::open(&house, Look::DESK);
+    let browser = &page.browser;
+    let proposal = agent.propose("a.txt", &lines(&[(40, "forty"), (90, "ninety")]));
+    page.show(&proposal);
+    let focused = |css: &str| {
+        let script = "return document.activeElement.matches(arguments[0])";
+        browser.run(script, vec![css.into()]) == json!(true)
+    };
+    let fold = "[data-side=result] [data-fold-number='1']";
+    let toggle = "[data-side=result] [data-hunk='1'] [data-act=toggle-hunk]";
+    let cases = [
+        // Hunk 1 is dropped, and kept again.
+        (toggle.to_owned(), toggle.to_owned()),
+        (toggle.to_owned(), toggle.to_owned()),
+        // Of 43 lines 20 are shown, then 20 more, then the rest.
+        (
+            format!("{fold} [data-fold=end]"),
+            format!("{fold} [data-fold=end]"),
+        ),
+        (
+            format!("{fold} [data-fold=end]"),
+            format!("{fold} [data-fold=all]"),
+        ),
+        (format!("{fold} [data-fold=all]"), "section.diff".to_owned()),
+    ];
+    for layout in ["split", "unified"] {
+        page.act(&format!("layout-{layout}"));
+        browser.wait_for(&format!("[data-layout={layout}][data-ready=true]"));
+        for (pressed, successor) in &cases {
+            let script = "document.querySelector(arguments[0]).focus()";
+            browser.run(script, vec![pressed.as_str().into()]);
+            browser.press(ENTER);
+            browser.wait_until(&format!("the focus on {successor}"), || focused(successor));
+        }
+    }
+}
+
+#[test]
 fn a_change_far_to_the_right_is_shown() {
     let Some(house) = served_household() else {
         return;
@@ -116,6 +162,15 @@ fn a_change_far_to_the_right_is_shown() {
     browser.press("a");
     page.wait_until_closed(&proposal);
 }
+
+/// Has the page wait for its rejections.
+const SLOW_REJECT: &str = "\
+    const real = window.fetch;\
+    const held = new Promise(goOn => { window.goOn = goOn; });\
+    window.fetch = async (path, init) => {\
+        if (path.endsWith('/reject')) await held;\
+        return real(path, init);\
+    };";
 
 #[test]
 fn several_proposals_are_decided_after_a_summary() {
@@ -163,7 +218,16 @@ fn several_proposals_are_decided_after_a_summary() {
 
     page.act("several");
     browser.wait_for("dialog[open] [data-settling=false] [data-act=reject-all]");
+    // Nobody leaves while it decides, because nobody would see what fails.
+    browser.run(SLOW_REJECT, Vec::new());
     page.act("reject-all");
+    browser.wait_for("[data-act=several-close][disabled]");
+    for _ in 0..3 {
+        browser.press(ESCAPE);
+        assert_eq!(browser.count("dialog[open]"), 1, "{browser}");
+    }
+    browser.run("window.goOn()", Vec::new());
+    browser.wait_for_no("dialog[open]");
     house.wait_for_no_proposals();
     browser.wait_for_no("[data-proposal]");
 }
@@ -189,6 +253,17 @@ fn back_leads_to_the_queue_on_a_phone() {
         browser.run("history.back()", Vec::new());
         browser.wait_for(place);
     }
+    // No key decides on a proposal that is not on the screen.
+    page.pretend("return {}", "return {}");
+    for key in ["j", "e", " ", "a", "r"] {
+        browser.press(key);
+    }
+    assert!(page.decisions().is_empty(), "{:?}", page.decisions());
+    browser.wait_for("[data-pane=queue] [data-editing=false]");
+    browser.click(&format!("button[data-proposal='{}']", second.id));
+    browser.wait_for("[data-pane=proposal] [data-settled=true]");
+    browser.press("q");
+    browser.wait_for("[data-pane=queue]");
     // The head of the page leaves room for it.
     let share = browser.run(
         "return document.querySelector('.bar').offsetHeight / innerHeight",

@@ -64,6 +64,8 @@ fn a_stale_proposal_says_so_and_waits_for_its_conflicts() {
     // The person and the agent have changed the same line.
     house.write("poem.txt", "one\nmine\nthree\n");
     browser.wait_for("[data-proposal] [data-mark=conflicts]");
+    // The texts are read after the queue has changed.
+    browser.wait_for("[data-notice=stale]");
     let told = browser.texts("[data-notice=stale]").concat();
     assert!(
         told.contains("has changed since the agent read it"),
