@@ -27,7 +27,7 @@ fn neovim_says_who_proposes_and_how_to_decide() {
     };
     house.write("hello.py", BEFORE);
     let neovim = Neovim::start(&house, NEW, &["hello.py"]);
-    let said = ["as Qwen Code", "proposes", ":w accepts", ":q rejects"];
+    let said = ["Qwen Code", "proposes", ":w accepts", ":q rejects"];
     look(&house, &neovim.terminal, BESIDE, "neovim", &said);
 }
 
