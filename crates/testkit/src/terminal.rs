@@ -28,6 +28,9 @@ const BETWEEN_KEYS: Duration = Duration::from_millis(12);
 /// How long a program may take to leave after it was asked to.
 const LEAVING: Duration = Duration::from_secs(10);
 
+/// How long the last words of a program may take to the screen.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// A key that is not a character.
 #[derive(Clone, Copy, Debug)]
 pub enum Key {
@@ -49,6 +52,8 @@ pub struct Terminal {
     leaves: bool,
     /// What the program has drawn so far.
     screen: Arc<Mutex<vt100::Parser>>,
+    /// Draws it, until nobody is left who could.
+    painter: thread::JoinHandle<()>,
 }
 
 impl Terminal {
@@ -71,12 +76,12 @@ impl Terminal {
         drop(pty.slave);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(ROWS, COLUMNS, 0)));
         let mut output = pty.master.try_clone_reader().unwrap();
-        let painted = screen.clone();
-        thread::spawn(move || {
+        let drawn = screen.clone();
+        let painter = thread::spawn(move || {
             let mut buffer = [0; 8192];
             // The read fails, rather than ends, when the last program has left the pty.
             while let Ok(count @ 1..) = output.read(&mut buffer) {
-                painted.lock().unwrap().process(&buffer[..count]);
+                drawn.lock().unwrap().process(&buffer[..count]);
             }
         });
         Self {
@@ -85,6 +90,7 @@ impl Terminal {
             child,
             leaves: true,
             screen,
+            painter,
         }
     }
 
@@ -110,7 +116,7 @@ impl Terminal {
         let _ = self.child.wait();
     }
 
-    /// Waits until the program has left by itself.
+    /// Waits until the program has left by itself, and what it has said last is on the screen.
     #[track_caller]
     pub fn ended(&mut self) {
         let (child, screen) = (&mut self.child, &self.screen);
@@ -119,6 +125,11 @@ impl Terminal {
             || child.try_wait().unwrap(),
             || screen.lock().unwrap().screen().contents(),
         );
+        // What it has started may stay and keep the terminal open.
+        let end = Instant::now() + LAST_WORDS;
+        while !self.painter.is_finished() && Instant::now() < end {
+            thread::sleep(BETWEEN_KEYS);
+        }
     }
 
     /// Gives the window another size, in rows and columns.
