@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'outrigger-text)
 (require 'subr-x)
 
 (defconst outrigger-chat-entries--speakers
@@ -20,21 +21,13 @@
     ("failed" . "the turn failed") ("unknown" . "nobody can tell how the turn ended"))
   "How a turn ended, for people.")
 
-(defconst outrigger-chat-entries--commands-to-the-screen
-  "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-  "Characters that would change the order in which others are shown.")
-
 (defun outrigger-chat-entries-visible (text)
-  "Return TEXT with everything in it to be seen.
-Emacs shows other control characters by itself."
-  (replace-regexp-in-string
-   outrigger-chat-entries--commands-to-the-screen
-   (lambda (it) (format "<U+%04X>" (aref it 0)))
-   (string-replace "\r\n" "\n" text) t t))
+  "Return TEXT, which may have several lines, with everything in it to be seen."
+  (outrigger-text-visible (string-replace "\r\n" "\n" text)))
 
 (defun outrigger-chat-entries-line (text)
   "Return TEXT in one line, with everything in it to be seen."
-  (outrigger-chat-entries-visible (replace-regexp-in-string "[ \t]*[\r\n]+[ \t]*" " " text)))
+  (outrigger-text-line (replace-regexp-in-string "[ \t]*[\r\n]+[ \t]*" " " text)))
 
 (defun outrigger-chat-entries-indent (text)
   "Return TEXT with each of its lines but the first indented."
@@ -63,15 +56,15 @@ Emacs shows other control characters by itself."
               (mapconcat (lambda (step)
                            (format "- [%s] %s"
                                    (if (equal (plist-get step :status) "completed") "x" " ")
-                                   (outrigger-chat-entries-visible (plist-get step :text))))
+                                   (outrigger-chat-entries-line (plist-get step :text))))
                          (plist-get entry :steps) "\n")))
      ("ended" (format "-- %s%s --"
                       (let ((how (plist-get entry :how)))
                         (or (cdr (assoc how outrigger-chat-entries--ends)) how))
                       (if-let ((why (plist-get entry :why)))
-                          (concat ": " (outrigger-chat-entries-visible why))
+                          (concat ": " (outrigger-chat-entries-line why))
                         "")))
-     (_ (format "-- %s --" (outrigger-chat-entries-visible (plist-get entry :text)))))
+     (_ (format "-- %s --" (outrigger-chat-entries-line (plist-get entry :text)))))
    "\n\n"))
 
 (defun outrigger-chat-entries--said (speaker text)
@@ -79,14 +72,17 @@ Emacs shows other control characters by itself."
   (if (equal speaker "thought")
       (outrigger-chat-entries--folded "Thinking" (list text))
     (concat (outrigger-chat-entries--heading
-             (or (cdr (assoc speaker outrigger-chat-entries--speakers)) speaker))
+             (or (cdr (assoc speaker outrigger-chat-entries--speakers))
+                 (outrigger-chat-entries-line speaker)))
             "\n" (outrigger-chat-entries-visible text))))
 
 (defun outrigger-chat-entries--subject (tool title)
   "Return what TOOL is used on, if its TITLE does not say so: a command or a file."
   (let* ((file (car (append (plist-get tool :files) nil)))
          (on (or (plist-get tool :command)
-                 (and file (file-name-nondirectory (plist-get file :daemonPath))))))
+                 ;; It is a path of the daemon's machine; no handler of this one is to look at it.
+                 (and file (let (file-name-handler-alist)
+                             (file-name-nondirectory (plist-get file :daemonPath)))))))
     (if (and on (not (string-search on title)))
         (concat " " (truncate-string-to-width (outrigger-chat-entries-line on) 40 nil nil "…"))
       "")))
@@ -97,13 +93,15 @@ Emacs shows other control characters by itself."
    (let ((title (outrigger-chat-entries-line (or (plist-get tool :title) (plist-get tool :tool)
                                                (plist-get tool :id)))))
      (format "%s%s: %s" title (outrigger-chat-entries--subject tool title)
-             (string-replace "_" " " (or (plist-get tool :status) "pending"))))
+             (string-replace "_" " " (outrigger-chat-entries-line
+                                      (or (plist-get tool :status) "pending")))))
    (append (when-let ((command (plist-get tool :command)))
              (list (concat "$ " command)))
            (mapcar (lambda (shown)
                      (if (equal (plist-get shown :type) "text")
                          (plist-get shown :text)
-                       (concat "edits " (plist-get (plist-get shown :path) :daemonPath))))
+                       (concat "edits " (outrigger-chat-entries-line
+                                         (plist-get (plist-get shown :path) :daemonPath)))))
                    (plist-get tool :content)))))
 
 (provide 'outrigger-chat-entries)

@@ -134,7 +134,10 @@ Emacs would sort by name, and what lasts has to stand last."
 (defun outrigger-chat-requests--question (question)
   "Let the person answer QUESTION: with what is offered, or in words of their own."
   (let ((text (outrigger-chat-entries-line (plist-get question :question)))
-        (offered (mapcar (lambda (answer) (cons (aref answer 0) (aref answer 1)))
+        ;; What is sent is what the daemon has offered; what is shown is one line.
+        (offered (mapcar (lambda (answer)
+                           (list (outrigger-chat-entries-line (aref answer 0))
+                                 (aref answer 0) (aref answer 1)))
                          (plist-get question :answers))))
     (if (eq (plist-get question :several) t)
         (outrigger-chat-requests--several text offered)
@@ -148,7 +151,8 @@ Emacs would sort by name, and what lasts has to stand last."
   (let (chosen answer)
     (while (not (string-blank-p
                  (setq answer (outrigger-chat-requests--read
-                               (format "%s [%s] (RET ends) " text (string-join chosen ", "))
+                               (format "%s [%s] (RET ends) " text
+                                       (mapconcat #'outrigger-chat-entries-line chosen ", "))
                                offered))))
       (setq chosen (if (member answer chosen)
                        (remove answer chosen)
@@ -156,13 +160,15 @@ Emacs would sort by name, and what lasts has to stand last."
     (vconcat chosen)))
 
 (defun outrigger-chat-requests--read (prompt offered)
-  "Read an answer with PROMPT; OFFERED are answers and what they mean."
+  "Read an answer with PROMPT.
+OFFERED has what is shown, the answer itself and what it means."
   (let ((completion-extra-properties
          (list :annotation-function
                (lambda (answer)
-                 (when-let ((meaning (cdr (assoc answer offered))))
+                 (when-let ((meaning (nth 2 (assoc answer offered))))
                    (concat "  " (outrigger-chat-entries-line meaning)))))))
-    (completing-read prompt (mapcar #'car offered))))
+    (let ((answer (completing-read prompt (mapcar #'car offered))))
+      (or (cadr (assoc answer offered)) answer))))
 
 (provide 'outrigger-chat-requests)
 ;;; outrigger-chat-requests.el ends here

@@ -34,29 +34,46 @@
     (let ((found (seq-find (lambda (it) (equal id (plist-get it :id))) (plist-get status offered))))
       (outrigger-chat-entries-line (or (plist-get found :name) id)))))
 
-(defun outrigger-chat-status-header (companion status)
-  "Return the line above the conversation of COMPANION with STATUS."
+(defun outrigger-chat-status-header (companion status room)
+  "Return the line above the conversation of COMPANION with STATUS.
+It has at most ROOM columns.  What the agent does stays, whatever has
+to go."
   (let* ((state (plist-get (plist-get status :connection) :state))
          (usage (plist-get status :usage))
-         (size (or (plist-get usage :size) 0)))
-    (string-replace
-     "%" "%%"
-     (concat
-      " "
-      (cond ((not (outrigger-companion-running-p companion))
-             (format "the companion is %s" (outrigger-companion-state companion)))
-            (state (or (cdr (assoc state outrigger-chat-status--states)) state))
-            (t "waiting for the companion"))
-      (when-let ((place (outrigger-chat-status--place status)))
-        (concat "  " place))
-      (when-let ((model (outrigger-chat-status--name status :model :models)))
-        (concat "  " model))
-      (when-let ((mode (outrigger-chat-status--name status :mode :modes)))
-        (concat ", " mode))
-      (unless (zerop size)
-        (format ", %d%% used" (/ (* 100 (plist-get usage :used)) size)))
-      (when (eq (plist-get status :busy) t)
-        ", working")))))
+         (size (or (plist-get usage :size) 0))
+         (parts
+          (list
+           (cons 'state
+                 (cond ((not (outrigger-companion-running-p companion))
+                        (format " the companion is %s" (outrigger-companion-state companion)))
+                       (state (concat " " (or (cdr (assoc state outrigger-chat-status--states))
+                                              state)))
+                       (t " waiting for the companion")))
+           (cons 'place (when-let ((place (outrigger-chat-status--place status)))
+                          (concat "  " place)))
+           (cons 'model (when-let ((model (outrigger-chat-status--name status :model :models)))
+                          (concat "  " model)))
+           (cons 'mode (when-let ((mode (outrigger-chat-status--name status :mode :modes)))
+                         (concat ", " mode)))
+           (cons 'used (unless (zerop size)
+                         (format ", %d%% used" (/ (* 100 (plist-get usage :used)) size))))
+           (cons 'busy (when (eq (plist-get status :busy) t)
+                         ", working")))))
+    (dolist (part '(mode used model place))
+      (let ((over (- (string-width (mapconcat #'cdr parts "")) room)))
+        (when (> over 0)
+          (setf (alist-get part parts)
+                ;; The end of a path says more than its beginning.
+                (when (eq part 'place)
+                  (outrigger-chat-status--end (alist-get part parts) over))))))
+    (outrigger-text-bar (truncate-string-to-width (mapconcat #'cdr parts "") room))))
+
+(defun outrigger-chat-status--end (text over)
+  "Return the end of TEXT, OVER columns shorter than it is, or nil if none is left."
+  (let ((columns (- (string-width (or text "")) over 3)))
+    (when (> columns 0)
+      (concat "  …" (truncate-string-to-width text (string-width text)
+                                              (- (string-width text) columns))))))
 
 (defun outrigger-chat-status-head (status shortened)
   "Return what the conversation with STATUS is called, and where it takes place.

@@ -104,7 +104,7 @@ machine and folder that the first line names.
 
 (defun outrigger-chat--header ()
   "Return the line above a conversation."
-  (outrigger-chat-status-header outrigger-chat--companion outrigger-chat--status))
+  (outrigger-chat-status-header outrigger-chat--companion outrigger-chat--status (window-width)))
 
 (defun outrigger-chat--show-status ()
   "Show how things stand in this conversation."

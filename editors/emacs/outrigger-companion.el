@@ -17,6 +17,7 @@
 (require 'outrigger-connection)
 (require 'outrigger-log)
 (require 'outrigger-restart)
+(require 'outrigger-text)
 (require 'outrigger-uri)
 
 (defconst outrigger-companion--protocol 1
@@ -244,7 +245,7 @@ and FAILED is called with its message."
    (outrigger-companion-connection companion) method params
    (or done #'ignore)
    (lambda (why)
-     (message "Outrigger: %s" why)
+     (message "Outrigger: %s" (outrigger-text-line why))
      (when failed
        (funcall failed why)))))
 
@@ -283,7 +284,7 @@ The value is nil if there is none within a second."
 
 (cl-defmethod outrigger-companion-handle (_companion (_method (eql 'window/showMessage)) params)
   "Show the message in PARAMS to the person."
-  (message "Outrigger: %s" (plist-get params :message)))
+  (message "Outrigger: %s" (outrigger-text-line (plist-get params :message))))
 
 (cl-defmethod outrigger-companion-handle (companion (_method (eql 'window/logMessage)) params)
   "Write the message in PARAMS to the log of COMPANION."

@@ -59,21 +59,22 @@
 
 (defun outrigger-diff--header ()
   "Return the line above a unified diff."
-  (concat " " (outrigger-review-describe outrigger-review-current)
-          (when-let ((doubts (outrigger-review-doubts outrigger-review-current)))
-            (concat ": " doubts))
-          (substitute-command-keys
-           ".  \\<outrigger-diff-mode-map>\\[outrigger-accept] accepts, \
+  (outrigger-text-bar
+   (concat " " (outrigger-review-describe outrigger-review-current)
+           (when-let ((doubts (outrigger-review-doubts outrigger-review-current)))
+             (concat ": " doubts))
+           (substitute-command-keys
+            ".  \\<outrigger-diff-mode-map>\\[outrigger-accept] accepts, \
 \\[outrigger-reject] rejects")
-          (unless (outrigger-review-fixed outrigger-review-current)
-            (substitute-command-keys
-             "\\<outrigger-diff-mode-map>, \\[outrigger-diff-drop-hunk] drops a hunk, \
-\\[outrigger-diff-edit] edits"))))
+           (unless (outrigger-review-fixed outrigger-review-current)
+             (substitute-command-keys
+              "\\<outrigger-diff-mode-map>, \\[outrigger-diff-drop-hunk] drops a hunk, \
+\\[outrigger-diff-edit] edits")))))
 
 (defun outrigger-diff--refresh ()
   "Show the difference in this buffer as it is now."
   (let* ((review outrigger-review-current)
-         (name (file-relative-name (outrigger-review-path review)))
+         (name (outrigger-review-relative-name review))
          (line (line-number-at-pos))
          (inhibit-read-only t)
          ;; `diff-mode' would take it for an edit of the hunks, and mend their headers.

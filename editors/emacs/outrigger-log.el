@@ -9,6 +9,8 @@
 
 ;;; Code:
 
+(require 'outrigger-text)
+
 (defconst outrigger-log--name "*outrigger-log*"
   "The name of the buffer with the log.")
 
@@ -30,7 +32,8 @@
           (following (= (point) (point-max))))
       (save-excursion
         (goto-char (point-max))
-        (insert (format-time-string "%T ") (abbreviate-file-name root) "  " text "\n")
+        (insert (format-time-string "%T ") (abbreviate-file-name root) "  "
+                (outrigger-text-line text) "\n")
         (when (> (buffer-size) outrigger-log--limit)
           (delete-region (point-min) (/ (buffer-size) 2))))
       (when following

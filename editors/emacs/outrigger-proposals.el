@@ -55,7 +55,7 @@
   "Put away what is no longer pending after COMPANION came back."
   (dolist (review outrigger-proposals)
     (when (eq companion (outrigger-review-companion review))
-      ;; It counts revisions anew, and only the first one is the same.
+      ;; Of the revisions so far it knows only the first one.
       (setf (outrigger-review-told review) nil
             (outrigger-review-waiting review) nil
             (outrigger-review-answered review) nil

@@ -39,11 +39,12 @@ Return `loaded' then, and nil if nothing was written.  A buffer with
 unsaved changes is left alone, unless its text is MERGED, which is
 part of what was written; return `unsaved' for it."
   (with-current-buffer buffer
-    (unless (or (verify-visited-file-modtime buffer) (not (file-exists-p buffer-file-name)))
+    ;; Emacs would wait at a pipe that is in its place for somebody to write into it.
+    (unless (or (verify-visited-file-modtime buffer) (not (file-regular-p buffer-file-name)))
       (cond ((and (buffer-modified-p)
                   (not (and merged (outrigger-text-same-p (outrigger-text-of-buffer) merged))))
              (message "%s was written by the agent; your buffer has unsaved changes"
-                      (file-name-nondirectory buffer-file-name))
+                      (outrigger-text-line (file-name-nondirectory buffer-file-name)))
              'unsaved)
             (t
              (revert-buffer t t t)

@@ -32,15 +32,16 @@ REVISION counts how often the file has changed; STALE says so in
 words, and CONFLICTS is how many places of AFTER both have changed.
 ANSWERED is what the companion was told when it asked for the text,
 and WARNED what the person was told of the file.  LOST says that the
-companion counts anew, and does not know this revision.
+companion was started again and does not know this revision.
 WAITING is what the companion has sent for it and the person does
 not see yet, and LOOKING the timer for that.
-FIXED says that the agent takes AFTER as it is or not at all.  MARK
+FIXED says that the agent takes AFTER as it is or not at all, and
+WITHHELD, if that is because the file is kept from agents, why.  MARK
 and LINE-END are what AFTER has of a byte order mark and of carriage
 returns that its buffer has not.  DECIDED says that the person has
 decided here."
   companion id path agent session before after hunks draft told dirty fixed mark (line-end "\n")
-  (revision 1) stale conflicts answered warned lost waiting looking
+  (revision 1) stale withheld conflicts answered warned lost waiting looking
   decided original-buffer proposed-buffer view control windows timer)
 
 (defvar outrigger-review-edited-functions nil
@@ -62,19 +63,33 @@ decided here."
 (defun outrigger-review-read (companion params)
   "Return a review of the proposal that PARAMS of COMPANION describe."
   (let ((review (outrigger-review--make
-                 :companion companion :id (plist-get params :id) :path (plist-get params :path)
-                 :agent (or (plist-get params :who) (plist-get params :agent))
+                 :companion companion :id (plist-get params :id)
+                 :path (outrigger-review--local-name (plist-get params :path))
+                 :agent (outrigger-text-line (or (plist-get params :who) (plist-get params :agent)))
                  :session (plist-get params :session))))
     (outrigger-review--take-texts review params)
     (outrigger-review-take-facts review params)
     review))
+
+(defun outrigger-review--local-name (path)
+  "Return a name that Emacs takes for PATH, a file of this machine.
+To look at \"/ssh:host:/file\" would open a connection."
+  (if (seq-some (lambda (operation) (find-file-name-handler path operation))
+                ;; Each handler says which operations it is for.
+                '(expand-file-name file-attributes file-remote-p))
+      ;; Without the second argument it would ask Tramp, and quote what is behind the host only.
+      (file-name-quote path t)
+    path))
 
 (defun outrigger-review-take-facts (review params)
   "Take over what PARAMS say of REVIEW beside its texts."
   (setf (outrigger-review-dirty review) (eq (plist-get params :dirty) t)
         (outrigger-review-fixed review) (eq (plist-get params :editable) :json-false)
         (outrigger-review-revision review) (plist-get params :revision)
-        (outrigger-review-stale review) (plist-get params :stale)
+        (outrigger-review-stale review) (when-let ((stale (plist-get params :stale)))
+                                          (outrigger-text-line stale))
+        (outrigger-review-withheld review) (when-let ((withheld (plist-get params :withheld)))
+                                             (outrigger-text-line withheld))
         (outrigger-review-conflicts review) (plist-get params :conflicts)
         (outrigger-review-answered review) nil
         (outrigger-review-lost review) nil))
@@ -100,23 +115,28 @@ decided here."
                                                   (plist-get params :hunks)))))
 
 (defun outrigger-review-name (review)
-  "Return the name of the file of REVIEW."
-  (file-name-nondirectory (outrigger-review-path review)))
+  "Return the name of the file of REVIEW, for people."
+  (outrigger-text-line (file-name-nondirectory (outrigger-review-path review))))
+
+(defun outrigger-review-relative-name (review)
+  "Return the name of the file of REVIEW below its workspace, for people."
+  (outrigger-text-line
+   (file-relative-name (outrigger-review-path review)
+                       (outrigger-companion-root (outrigger-review-companion review)))))
 
 (defun outrigger-review-describe (review)
   "Return a sentence about REVIEW."
   (format "%s proposes %s %s%s"
           (outrigger-review-agent review)
           (if (outrigger-review-before review) "a change to" "the new file")
-          (file-relative-name (outrigger-review-path review)
-                              (outrigger-companion-root (outrigger-review-companion review)))
+          (outrigger-review-relative-name review)
           (if (outrigger-review-dirty review) " with your unsaved changes" "")))
 
 (defun outrigger-review-doubts (review)
   "Return what the person has to know before they decide REVIEW, or nil."
   (let ((conflicts (outrigger-review--count-conflicts review)))
     (cond ((> conflicts 0) (format "%d in conflict; %s" conflicts (outrigger-review-stale review)))
-          (t (outrigger-review-stale review)))))
+          (t (or (outrigger-review-stale review) (outrigger-review-withheld review))))))
 
 (defconst outrigger-review--conflict "^<\\{7,\\} in the file now\r?$"
   "Matches the first line of a place that both have changed.")
@@ -133,8 +153,10 @@ decided here."
 (defun outrigger-review-check-editable (review)
   "Signal an error if the text of REVIEW can only be taken as it is."
   (when (outrigger-review-fixed review)
-    (user-error "%s takes its own text or none: accept it as it is, or reject it"
-                (outrigger-review-agent review))))
+    (user-error "%s"
+                (or (outrigger-review-withheld review)
+                    (format "%s takes its own text or none: accept it as it is, or reject it"
+                            (outrigger-review-agent review))))))
 
 ;;; Texts
 
@@ -236,18 +258,34 @@ is not valid any more."
                                     (outrigger-review-name review)))
         (setq default-directory (outrigger-companion-root (outrigger-review-companion review))
               buffer-file-coding-system 'utf-8-unix)
-        (funcall fill)
+        ;; Neither the text nor the folder sets variables here, now or when a mode is changed.
+        (let ((enable-local-variables nil)
+              (enable-dir-local-variables nil))
+          (funcall fill))
+        (setq-local enable-local-variables nil
+                    enable-dir-local-variables nil)
         (goto-char (point-min))
         (set-buffer-modified-p nil)
         (setq outrigger-review-current review)
         (current-buffer)))))
 
+(defconst outrigger-review--modes-of-files
+  '(archive-mode doc-view-mode doc-view-mode-maybe image-mode tar-mode)
+  "Modes that do more with a file than to show its text.")
+
 (defun outrigger-review--set-mode (review)
   "Colour this buffer like the file of REVIEW.
 The hooks of its mode do not run: they are for files, and would
-start language servers and the like."
+start language servers and the like.  Nothing in the text sets a
+variable or chooses the mode, and nothing in the name starts a viewer."
   (let ((buffer-file-name (outrigger-review-path review))
-        (enable-local-variables nil)
+        (auto-mode-alist
+         (seq-remove (lambda (entry)
+                       (memq (if (consp (cdr entry)) (cadr entry) (cdr entry))
+                             outrigger-review--modes-of-files))
+                     auto-mode-alist))
+        (magic-mode-alist nil)
+        (magic-fallback-mode-alist nil)
         (inhibit-message t))
     (delay-mode-hooks
       (condition-case nil
@@ -387,11 +425,12 @@ Edit it freely; \\[outrigger-accept] accepts what it says then.
 
 (defun outrigger-proposal--header ()
   "Return the line above a proposed text."
-  (concat (substitute-command-keys
+  (outrigger-text-bar
+   (concat (substitute-command-keys
            " \\<outrigger-proposal-mode-map>Accept with `\\[outrigger-accept]', \
 reject with `\\[outrigger-reject]'")
           (when-let ((doubts (outrigger-review-doubts outrigger-review-current)))
-            (concat ".  " doubts))))
+            (concat ".  " doubts)))))
 
 (defun outrigger-proposal-save ()
   "Say how to decide: there is no file to save."

@@ -34,6 +34,35 @@
     (widen)
     (outrigger-text-clean (buffer-substring (or start (point-min)) (or end (point-max))))))
 
+;;; Texts of others
+
+(defconst outrigger-text--steering
+  (concat "[\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
+          "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]")
+  "Matches what would steer the screen instead of being seen.
+The program has the same list.  Joiners are not in it: scripts and
+emoji need them.")
+
+(defun outrigger-text-visible (text)
+  "Return TEXT, which somebody else wrote, with everything in it to be seen.
+Emacs shows the older control characters by itself."
+  (replace-regexp-in-string
+   outrigger-text--steering (lambda (it) (format "<U+%04X>" (aref it 0))) text t t))
+
+(defun outrigger-text-line (text)
+  "Return TEXT, which somebody else wrote, in one line that steers nothing.
+This is for names and paths in messages, in the lines around windows
+and in names of buffers."
+  (outrigger-text-visible
+   ;; The pictures of these characters are in the same order as the characters.
+   (replace-regexp-in-string
+    "[\x00-\x1f]" (lambda (it) (string (+ #x2400 (aref it 0)))) text t t)))
+
+(defun outrigger-text-bar (text)
+  "Return TEXT, which somebody else wrote, for a mode line or a header line.
+There, a percent sign would be an instruction."
+  (string-replace "%" "%%" (outrigger-text-line text)))
+
 ;;; How a text is written
 
 (defun outrigger-text-mark (text)

@@ -87,6 +87,37 @@ STATUS goes before the usual one."
     (should (string-search "100%%b" (outrigger-chat--header)))
     (should buffer-read-only)))
 
+(ert-deftest outrigger-chat-tests-the-header-fits-and-says-what-the-agent-does ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all
+     nil '(:busy t :usage (:size 100 :used 12)
+           :place (:machine "elm" :workspace (:daemonPath "/home/ada/a/long/way/down"))))
+    (pcase-dolist (`(,room ,header)
+                   '((80 " connected  elm:/home/ada/a/long/way/down  M, plan, 12%% used, working")
+                     (65 " connected  elm:/home/ada/a/long/way/down  M, 12%% used, working")
+                     (55 " connected  elm:/home/ada/a/long/way/down  M, working")
+                     (50 " connected  elm:/home/ada/a/long/way/down, working")
+                     (30 " connected  …way/down, working")
+                     (20 " connected, working")
+                     (5 " conn")))
+      (should (equal (outrigger-chat-status-header (car outrigger-companions)
+                                                   outrigger-chat--status room)
+                     header)))))
+
+(ert-deftest outrigger-chat-tests-an-answer-is-shown-in-one-line-and-sent-as-it-is ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--change
+     "requests"
+     :requests [(:request "q" :title "Asks" :tool (:id "t")
+                 :questions [(:question "Which?" :answers [["Tea\nMilk" "hot"]])])])
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_ offered &rest _)
+                 (should (equal offered '("Tea Milk")))
+                 (car offered))))
+      (outrigger-chat-answer))
+    (should (equal (outrigger-chat-tests--answers)
+                   '((:request "q" :reply (:answers [["Tea\nMilk"]])))))))
+
 (ert-deftest outrigger-chat-tests-whoever-reads-is-not-disturbed ()
   (outrigger-chat-tests--conversing
     (outrigger-chat-tests--all (list (outrigger-chat-tests--said 1 "me" "hello")

@@ -16,6 +16,8 @@
 (require 'flymake)
 (require 'rect)
 (require 'shell)
+;; A test replaces its handler, which must not be loaded later then.
+(require 'tramp)
 (require 'outrigger)
 
 ;;; A workspace, and ears for what is said
@@ -358,6 +360,101 @@ MORE parameters go before the usual ones."
   "Return the last verdict that was said, as (ACCEPTED TEXT)."
   (let ((verdict (car (last (outrigger-tests--heard :outrigger/proposal/verdict)))))
     (list (plist-get verdict :accepted) (plist-get verdict :text))))
+
+(ert-deftest outrigger-tests-no-path-opens-a-connection ()
+  (outrigger-tests--listening
+    (cl-letf (((symbol-function 'tramp-file-name-handler)
+               (lambda (&rest call)
+                 ;; Emacs asks for a name that is quoted too, and switches Tramp off for that.
+                 (if tramp-mode
+                     (ert-fail (list "a connection" call))
+                   (tramp-run-real-handler (car call) (cdr call))))))
+      (dolist (path '("/ssh:somebody@nowhere.invalid:/etc/a.txt" "/sudo::/etc/a.txt"))
+        (let ((review (outrigger-tests--propose companion "1\n" "2\n" :path path)))
+          (should-not (file-remote-p (outrigger-review-path review)))
+          (should (equal (outrigger-review-name review) "a.txt"))
+          (outrigger-review-describe review)
+          (outrigger-review-proposed review)
+          (find-buffer-visiting (outrigger-review-path review)))))))
+
+(ert-deftest outrigger-tests-the-text-of-others-is-seen-and-steers-nothing ()
+  (pcase-dolist (`(,text ,shown)
+                 '(("" "")
+                   ("a path/with spaces é漢🙂" "a path/with spaces é漢🙂")
+                   ("a\noutrigger: accepted\r\t" "a␊outrigger: accepted␍␉")
+                   ("\e]0;owned\a\d" "␛]0;owned␇<U+007F>")
+                   ("\u009b\u202e\u2028\u200b" "<U+009B><U+202E><U+2028><U+200B>")
+                   ("👨\u200d👩" "👨\u200d👩")))
+    (should (equal (outrigger-text-line text) shown))))
+
+(defun outrigger-tests--bar (bar)
+  "Return the text of BAR, the function of a header line, on the screen.
+Without a screen Emacs formats nothing, so that is done here."
+  (let ((text (funcall bar)))
+    (should-not (string-match-p "[\0-\x1f]" text))
+    (should-not (string-search "%" (string-replace "%%" "" text)))
+    (string-replace "%%" "%" text)))
+
+(ert-deftest outrigger-tests-a-name-is-shown-and-never-obeyed ()
+  (outrigger-tests--listening
+    (let* ((name "%b%n\nOutrigger: accepted\e[2J\u202e.txt")
+           (review (outrigger-tests--propose companion "1\n" "2\n" :path (expand-file-name name)
+                                             :who name :stale name))
+           (shown "%b%n␊Outrigger: accepted␛[2J<U+202E>.txt"))
+      (should (equal (outrigger-review-name review) shown))
+      (should (equal (outrigger-review-describe review)
+                     (format "%s proposes a change to %s" shown shown)))
+      (dolist (buffer (list (outrigger-review-view review) (outrigger-review-proposed review)))
+        (should (string-search shown (buffer-name buffer))))
+      (with-current-buffer (outrigger-review-view review)
+        (should (string-search shown (outrigger-tests--bar #'outrigger-diff--header)))
+        (goto-char (point-min))
+        (should (looking-at-p (regexp-quote (concat "--- " shown "\n+++ " shown)))))
+      (with-current-buffer (outrigger-review-proposed review)
+        (should (string-search shown (outrigger-tests--bar #'outrigger-proposal--header)))))))
+
+(defvar outrigger-tests--obeyed nil
+  "Whether a text of an agent was obeyed.")
+
+(ert-deftest outrigger-tests-what-an-agent-writes-sets-no-variables ()
+  (outrigger-tests--listening
+    (let* ((outrigger-tests--obeyed nil)
+           (enable-local-variables :all)
+           (enable-local-eval t)
+           (magic-mode-alist (list (cons "-" (lambda () (setq outrigger-tests--obeyed 'magic)))))
+           (text (concat "-*- mode: emacs-lisp; eval: (setq outrigger-tests--obeyed 'line) -*-\n"
+                         "\n;; Local Variables:\n;; mode: emacs-lisp\n"
+                         ";; eval: (setq outrigger-tests--obeyed 'block)\n"
+                         ";; fill-column: 13\n;; End:\n")))
+      (with-temp-file ".dir-locals.el"
+        (insert "((nil . ((fill-column . 13) (eval . (setq outrigger-tests--obeyed 'folder)))))"))
+      (let ((review (outrigger-tests--propose companion text (concat text "x\n"))))
+        (dolist (buffer (list (outrigger-review-original review) (outrigger-review-proposed review)
+                              (outrigger-review-view review)))
+          (with-current-buffer buffer
+            (should-not (eql fill-column 13))
+            (should-not (eq major-mode 'emacs-lisp-mode))
+            ;; Nor does it once the hooks of a mode run.
+            (run-mode-hooks)
+            (should-not (eql fill-column 13)))))
+      (should-not outrigger-tests--obeyed))))
+
+(ert-deftest outrigger-tests-no-name-starts-a-viewer ()
+  (outrigger-tests--listening
+    (dolist (name '("a.png" "a.pdf" "a.zip" "a.tar" "a.jar"))
+      (let ((review (outrigger-tests--propose companion "1\n" "2\n" :path (expand-file-name name))))
+        (with-current-buffer (outrigger-review-proposed review)
+          (should-not (memq major-mode outrigger-review--modes-of-files))
+          (should (equal (buffer-string) "2\n")))))))
+
+(ert-deftest outrigger-tests-a-pipe-in-the-place-of-a-file-is-not-waited-for ()
+  (outrigger-tests--listening
+    (outrigger-tests--file "a.txt" "old\n")
+    (delete-file "a.txt")
+    (call-process "mkfifo" nil nil nil (expand-file-name "a.txt"))
+    ;; A look that opened it would never come back.
+    (should-not (outrigger-reload-buffer (current-buffer)))
+    (should (equal (buffer-string) "old\n"))))
 
 (ert-deftest outrigger-tests-texts-come-out-as-they-went-in ()
   (pcase-dolist (`(,before ,after ,shown ,edited)

@@ -320,3 +320,74 @@ it("the cursor is on the first hunk of the text that is shown", function()
   same(vim.fn.line("."), 3)
   told_at_close(3)
 end)
+
+--- Shows a proposal, and puts it away again.
+local function with_review(more, body)
+  local shown = vim.tbl_extend("force", proposal(90), more)
+  proposals.open(shown)
+  proposals.show(90)
+  local ok, why = xpcall(body, debug.traceback)
+  proposals.close({ id = 90, outcome = "withdrawn", message = "over" })
+  assert(ok, why)
+end
+
+it("a name is shown, and never obeyed", function()
+  vim.cmd("filetype on")
+  vim.g.obeyed = nil
+  local name = "%{execute('let g:obeyed=1')}%#Error#|let g:obeyed=2\nlet g:obeyed=3\n`touch x`#\27[2J\226\128\174.txt"
+  with_review({ path = "/w/" .. name, who = name, stale = name }, function()
+    vim.cmd("redrawstatus!")
+    vim.cmd("redraw!")
+    for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+      local buffer = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window))
+      same(buffer:find("[%c]"), nil, buffer)
+      local bar = vim.fn.exists("+winbar") == 1 and vim.wo[window].winbar or vim.wo[window].statusline
+      same(bar:find("[%c]"), nil, bar)
+      -- Every other one is an item of ours.
+      same((bar:gsub("%%%%", ""):gsub("%%<", "")):find("%%"), nil, bar)
+    end
+  end)
+  same(vim.g.obeyed, nil)
+end)
+
+it("what an agent writes sets no options", function()
+  vim.cmd("filetype on")
+  vim.o.modeline, vim.o.modelines = true, 5
+  local obeyed = "# vim: set ts=13 shiftwidth=13 :\n"
+  with_review({ path = "/w/a.py", original = obeyed, proposed = obeyed .. "x\n" }, function()
+    for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+      local buffer = vim.api.nvim_win_get_buf(window)
+      same({ vim.bo[buffer].tabstop ~= 13, vim.bo[buffer].modeline }, { true, false })
+      same(vim.bo[buffer].filetype, "python")
+      -- Whoever runs autocommands there gets nothing out of it either.
+      vim.api.nvim_buf_call(buffer, function()
+        vim.cmd("doautocmd User Nothing")
+      end)
+      same(vim.bo[buffer].tabstop ~= 13, true)
+    end
+  end)
+end)
+
+it("a pipe in the place of a file is not waited for", function()
+  local path = vim.fn.tempname()
+  vim.fn.writefile({ "old" }, path)
+  vim.cmd("edit " .. path)
+  vim.o.autoread = true
+  vim.fn.delete(path)
+  vim.fn.system({ "mkfifo", path })
+  require("outrigger.reload").expect(path)
+  local looks, stat = 0, (vim.uv or vim.loop).fs_stat
+  local uv = vim.uv or vim.loop
+  uv.fs_stat = function(...)
+    looks = looks + 1
+    return stat(...)
+  end
+  -- A look that opened it would never come back.
+  local looked = vim.wait(20000, function()
+    return looks > 1
+  end, 10)
+  uv.fs_stat = stat
+  same(looked, true)
+  same(vim.api.nvim_buf_get_lines(0, 0, -1, false), { "old" })
+  vim.cmd("bwipeout!")
+end)

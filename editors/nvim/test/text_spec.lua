@@ -93,3 +93,17 @@ it("the form of a text is no difference", function()
   same(text.is_same("a\nb\n", "a\nb"), false)
   same(text.is_same("a\n", "b\n"), false)
 end)
+
+it("somebody else's text is seen, and steers nothing", function()
+  for given, shown in pairs({
+    [""] = "",
+    ["a path/with spaces é漢🙂"] = "a path/with spaces é漢🙂",
+    ["a\noutrigger: accepted\r\t\0"] = "a␊outrigger: accepted␍␉␀",
+    ["\27]0;owned\7\127"] = "␛]0;owned␇<U+007F>",
+    ["\194\155\226\128\174\226\128\168\226\128\139"] = "<U+009B><U+202E><U+2028><U+200B>",
+    ["👨\226\128\141👩"] = "👨\226\128\141👩",
+  }) do
+    same(text.one_line(given), shown, vim.inspect(given))
+  end
+  same(text.visible_lines("\ta\r\nb\27\n"), { "\ta", "b␛", "" })
+end)

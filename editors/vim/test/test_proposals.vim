@@ -3,6 +3,7 @@ vim9script
 
 import autoload 'outrigger/log.vim'
 import autoload 'outrigger/proposals.vim'
+import autoload 'outrigger/reload.vim'
 import autoload 'outrigger/review.vim'
 import './program.vim'
 
@@ -218,4 +219,62 @@ def g:Test_the_review_tells_two_sessions_of_an_agent_apart_where_there_is_room()
     PutAway()
   endfor
   &columns = columns
+enddef
+
+def g:Test_a_name_is_shown_and_never_obeyed()
+  filetype on
+  g:obeyed = 0
+  const name = "%{execute('let g:obeyed=1')}%#Error#|let g:obeyed=2\nlet g:obeyed=3\n`touch x`#\e[2J\u202e.txt"
+  var shown = Proposal()->extend({path: '/w/' .. name, who: name, stale: name})
+  review.Open(shown, true)
+  redrawstatus!
+  redraw!
+  for window in range(1, winnr('$'))
+    assert_notmatch('[[:cntrl:]]', bufname(winbufnr(window)))
+    const bar = getwinvar(window, '&statusline')
+    assert_notmatch('[[:cntrl:]]', bar)
+    # Every other one is an item of ours.
+    const ours = bar->substitute('%<%=%{outrigger#Statusline()}', '', '')
+    assert_notmatch('%', ours->substitute('%%', '', 'g'))
+  endfor
+  review.Close(shown)
+  assert_equal(0, g:obeyed)
+  proposals.Close({id: 1, outcome: 'withdrawn', message: "a\n12:00:00 forged"})
+  assert_notmatch('^12:00:00 forged', log.Tail(1)[0])
+enddef
+
+def g:Test_what_an_agent_writes_sets_no_options()
+  filetype on
+  set modeline modelines=5
+  const obeyed = "# vim: set ts=13 shiftwidth=13 :\n"
+  var shown = Proposal()->extend({path: '/w/a.py', original: obeyed, proposed: obeyed .. "x\n"})
+  review.Open(shown, true)
+  for window in range(1, winnr('$'))
+    # Whoever runs autocommands there gets nothing out of it either.
+    win_execute(win_getid(window), 'silent! doautocmd User Nothing')
+    assert_notequal(13, getbufvar(winbufnr(window), '&tabstop'))
+    assert_false(getbufvar(winbufnr(window), '&modeline'))
+    assert_equal('python', getbufvar(winbufnr(window), '&filetype'))
+  endfor
+  review.Close(shown)
+enddef
+
+def g:Test_a_pipe_in_the_place_of_a_file_is_not_waited_for()
+  const path = tempname()
+  writefile(['old'], path)
+  execute 'edit' path
+  set autoread
+  delete(path)
+  system('mkfifo ' .. shellescape(path))
+  reload.Expect(path, [])
+  # A look that opened it would never come back. Timers run while this one waits for its turn.
+  var waited = 0
+  timer_start(300, (_) => {
+    waited += 1
+  }, {repeat: 2})
+  while waited < 2
+    sleep 10m
+  endwhile
+  assert_equal(['old'], getline(1, '$'))
+  bwipeout!
 enddef

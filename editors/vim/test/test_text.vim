@@ -69,3 +69,16 @@ def g:Test_the_form_of_a_text_is_no_difference()
   assert_false(text.IsSame("a\nb\n", "a\nb"))
   assert_false(text.IsSame("a\n", "b\n"))
 enddef
+
+def g:Test_the_text_of_others_is_seen_and_steers_nothing()
+  for [given, shown] in [
+    ['', ''],
+    ['a path/with spaces é漢🙂', 'a path/with spaces é漢🙂'],
+    ["a\noutrigger: accepted\r\t", 'a␊outrigger: accepted␍␉'],
+    ["\e]0;owned\x07\x7f", '␛]0;owned␇<U+007F>'],
+    ["\u9b\u202e\u2028\u200b", '<U+009B><U+202E><U+2028><U+200B>'],
+    ["👨\u200d👩", "👨\u200d👩"],
+  ]
+    assert_equal(shown, text.OneLine(given))
+  endfor
+enddef

@@ -1,15 +1,16 @@
 --- What the companion says happens, for `:Outrigger log`. No text of a file is ever part of it.
 
+local text_of = require("outrigger.text")
+
 local M = {}
 
 local MOST = 1000
 
 local lines = {}
 
+--- Adds a line, whatever is in it.
 function M.add(text)
-  for _, line in ipairs(vim.split(text, "\n")) do
-    table.insert(lines, os.date("%H:%M:%S ") .. line)
-  end
+  table.insert(lines, os.date("%H:%M:%S ") .. text_of.one_line(text))
   while #lines > MOST do
     table.remove(lines, 1)
   end

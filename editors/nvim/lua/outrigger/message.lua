@@ -3,6 +3,7 @@
 --- in a small window above the text for a few seconds.
 
 local log = require("outrigger.log")
+local text_of = require("outrigger.text")
 
 local M = {}
 
@@ -74,8 +75,13 @@ local function is_plain()
   return vim.startswith(debug.getinfo(vim.notify, "S").source, "@vim/")
 end
 
+--- A text in one line. Line breaks of our own are spaces; whatever else steers a screen is shown.
+local function in_a_line(text)
+  return text_of.one_line((text:gsub("%s+", " ")))
+end
+
 local function tell(level, text)
-  local line = "outrigger: " .. text:gsub("%s+", " ")
+  local line = "outrigger: " .. in_a_line(text)
   if is_plain() then
     local room = vim.o.columns - 12
     local is_long = vim.fn.strdisplaywidth(line) > room
@@ -84,7 +90,7 @@ local function tell(level, text)
       pcall(show_notice, line)
     end
     if is_long then
-      log.add(text)
+      log.add(line)
       line = vim.fn.strcharpart(line, 0, room - 1) .. "…"
     end
   end
@@ -113,7 +119,7 @@ end
 
 --- The beginning of a text that somebody else wrote, short enough for a line.
 function M.brief(text)
-  local line = text:gsub("%s+", " ")
+  local line = in_a_line(text)
   return vim.fn.strchars(line) > BRIEF and vim.fn.strcharpart(line, 0, BRIEF) .. "…" or line
 end
 

@@ -45,7 +45,7 @@ local function shown()
 end
 
 local function name(it)
-  return vim.fn.fnamemodify(it.proposal.path, ":t")
+  return review.name(it.proposal)
 end
 
 local function describe(it)
@@ -292,7 +292,7 @@ function M.close(over)
 end
 
 --- The companion is gone: what is still pending comes again with the next one. What the person has
---- typed is kept until then. The next companion counts revisions anew; only the first one is the same.
+--- typed is kept until then. The next companion knows only the first revision of those so far.
 function M.forget()
   for _, it in ipairs(pending) do
     local mine = typed(it)

@@ -42,6 +42,13 @@ local function may_look(buffer)
   return mode:match("^[nt]") or (buffer ~= vim.api.nvim_get_current_buf() and not mode:match("^[cr!]"))
 end
 
+--- Whether a look at the file can only find a file. Neovim would wait at a pipe that is in its place
+--- for somebody to write into it, and do nothing else.
+local function is_regular(path)
+  local found = uv.fs_stat(path)
+  return found == nil or found.type == "file"
+end
+
 --- The agent may write the file at `path` any moment. `merged` is the text of the buffer that is part
 --- of what it writes, if the person has accepted that.
 function M.expect(path, merged)
@@ -75,7 +82,7 @@ function M.expect(path, merged)
       return
     elseif looks > LOOKS or not vim.api.nvim_buf_is_loaded(buffer) then
       stop()
-    elseif may_look(buffer) then
+    elseif may_look(buffer) and is_regular(vim.api.nvim_buf_get_name(buffer)) then
       vim.cmd("silent! checktime " .. buffer)
     end
   end))

@@ -22,10 +22,13 @@ local function detect_filetype(buffer, path)
     vim.bo[buffer].filetype = vim.bo[file].filetype
   elseif ok and found then
     vim.bo[buffer].filetype = found
-  elseif not ok then
-    -- Before Neovim 0.8 only the autocommands know, and they work on the current buffer.
+  elseif not ok and vim.fn.exists("#filetypedetect#BufRead") == 1 then
+    -- Before Neovim 0.8 only the autocommands know, and they work on the current buffer. The path is
+    -- no part of a command: a line break in it would begin another one. And what an agent writes
+    -- sets no options.
     vim.api.nvim_buf_call(buffer, function()
-      vim.cmd("silent! doautocmd filetypedetect BufRead " .. vim.fn.fnameescape(path))
+      local event = { group = "filetypedetect", pattern = path, modeline = false }
+      pcall(vim.api.nvim_exec_autocmds, "BufRead", event)
     end)
   end
 end
@@ -40,6 +43,8 @@ end
 
 local function scratch(name, buftype, content)
   local buffer = vim.api.nvim_create_buf(false, true)
+  -- Before there is a text: what an agent writes sets no options.
+  vim.bo[buffer].modeline = false
   fill(buffer, content)
   vim.api.nvim_buf_set_name(buffer, name)
   vim.bo[buffer].buftype = buftype
@@ -73,7 +78,7 @@ end
 
 --- Who proposes, for people.
 function M.who(proposal)
-  return proposal.who or proposal.agent
+  return text.one_line(proposal.who or proposal.agent)
 end
 
 --- Writes something above a window, or below it where Neovim has no winbar.
@@ -87,7 +92,12 @@ local function label(window, words)
 end
 
 local function escape(words)
-  return (words:gsub("%%", "%%%%"):gsub("%c", " "))
+  return (text.one_line(words):gsub("%%", "%%%%"))
+end
+
+--- The name of the file, for people.
+function M.name(proposal)
+  return text.one_line(vim.fn.fnamemodify(proposal.path, ":t"))
 end
 
 --- Opens a proposal. `on` has `written` (the person wrote the right side), `closed` (they closed
@@ -96,7 +106,7 @@ function M.open(proposal, on)
   local self = setmetatable({ proposal = proposal, on = on }, M)
   self.origin = { window = vim.api.nvim_get_current_win(), mode = vim.api.nvim_get_mode().mode }
   local content = proposal.original or ""
-  local name = vim.fn.fnamemodify(proposal.path, ":t")
+  local name = M.name(proposal)
   local here = "outrigger://" .. proposal.id
   self.left = { buffer = scratch(here .. "/original/" .. name, "nofile", content) }
   self.right = { buffer = scratch(here .. "/proposed/" .. name, "acwrite", proposal.proposed) }
@@ -232,10 +242,12 @@ end
 --- Says above the two sides what they are, and marks what is in conflict.
 function M:relabel()
   local proposal = self.proposal
-  local name = vim.fn.fnamemodify(proposal.path, ":t")
+  local name = M.name(proposal)
   local left = name .. (proposal.dirty and " with your unsaved changes" or "")
-  if proposal.stale then
-    left = ("%s: %s"):format(left, proposal.stale)
+  for _, why in ipairs({ proposal.stale or false, proposal.withheld or false }) do
+    if why then
+      left = ("%s: %s"):format(left, why)
+    end
   end
   -- What is too long is cut off at the end on the left, and at the beginning on the right.
   label(self.left.window, escape(left) .. "%<")

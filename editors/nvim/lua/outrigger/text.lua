@@ -73,4 +73,52 @@ function M.is_same(a, b)
   return (plain(a)) == (plain(b))
 end
 
+--- Characters that would steer the screen instead of being seen, from the first to the last. The
+--- program has the same list. Joiners are not among them: scripts and emoji need them.
+local STEERING = {
+  { 0x7f, 0x9f },
+  { 0xad, 0xad },
+  { 0x61c, 0x61c },
+  { 0x115f, 0x1160 },
+  { 0x180e, 0x180e },
+  { 0x200b, 0x200b },
+  { 0x200e, 0x200f },
+  { 0x2028, 0x202e },
+  { 0x2060, 0x206f },
+  { 0x3164, 0x3164 },
+  { 0xfeff, 0xfeff },
+  { 0xffa0, 0xffa0 },
+  { 0xfff9, 0xfffb },
+  { 0xe0000, 0xe007f },
+}
+
+local function shown(character)
+  local code = vim.fn.char2nr(character)
+  for _, range in ipairs(STEERING) do
+    if range[1] <= code and code <= range[2] then
+      return ("<U+%04X>"):format(code)
+    end
+  end
+end
+
+--- Somebody else's text in one line, with everything in it to be seen: names and paths in messages, in
+--- lines above and below windows, and in names of buffers.
+function M.one_line(text)
+  return (M.visible(text):gsub("\t", "␉"))
+end
+
+--- The same with its tabs.
+function M.visible(line)
+  line = line:gsub("[%z\1-\8\10-\31]", function(control)
+    -- The pictures of these characters are in the same order as the characters.
+    return "\226\144" .. string.char(128 + control:byte())
+  end)
+  return (line:gsub("[\127\194-\244][\128-\191]*", shown))
+end
+
+--- Each line of somebody else's text, with everything in it to be seen.
+function M.visible_lines(text)
+  return vim.tbl_map(M.visible, vim.split(text:gsub("\r\n", "\n"), "\n", { plain = true }))
+end
+
 return M

@@ -1,16 +1,16 @@
 vim9script
 # What happened, for `:Outrigger log`. No text of a file is ever part of it.
 
+import autoload './text.vim' as texts
 import autoload './viewer.vim'
 
 const MOST_LINES = 1000
 
 var lines: list<string>
 
+# Adds a line, whatever is in it.
 export def Add(text: string)
-  for line in text->split("\n")
-    lines->add(strftime('%H:%M:%S ') .. line)
-  endfor
+  lines->add(strftime('%H:%M:%S ') .. texts.OneLine(text))
   if len(lines) > MOST_LINES
     lines->remove(0, len(lines) - MOST_LINES - 1)
   endif

@@ -4,6 +4,7 @@ vim9script
 # the text as well.
 
 import autoload './log.vim'
+import autoload './text.vim' as texts
 
 # How long a notice stays, in milliseconds.
 const NOTICE = 8000
@@ -26,7 +27,7 @@ enddef
 # Above the text for a few seconds: what somebody who is typing would not see at the bottom.
 export def Notice(text: string)
   log.Add(text)
-  PopUp('outrigger: ' .. text)
+  PopUp('outrigger: ' .. InALine(text))
 enddef
 
 # A warning, but once in this Vim; what comes again is only logged.
@@ -41,7 +42,7 @@ enddef
 
 def Show(text: string, highlight: string)
   log.Add(text)
-  const line = 'outrigger: ' .. text->substitute('\_s\+', ' ', 'g')
+  const line = 'outrigger: ' .. InALine(text)
   const room = &columns - 12
   const is_long = strdisplaywidth(line) > room
   if is_long || mode() =~# '^[iR]'
@@ -50,6 +51,11 @@ def Show(text: string, highlight: string)
   execute 'echohl' highlight
   echomsg is_long ? line->strcharpart(0, room - 1) .. '…' : line
   echohl None
+enddef
+
+# Line breaks of our own are spaces; whatever else steers a screen is shown.
+def InALine(text: string): string
+  return texts.OneLine(text->substitute('\_s\+', ' ', 'g'))
 enddef
 
 def PopUp(line: string)

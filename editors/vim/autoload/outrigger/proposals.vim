@@ -18,7 +18,7 @@ const PAUSE = 50
 # The pending proposals by number, as review.vim shows them; `decided` once the person has decided.
 # `typed` is what they had made of the text when its diff was closed without being over, `told` what the
 # companion knows of that, and `warned` what the person was told about the file. `lost` says that the
-# companion counts revisions anew, and that this one is not the first, which is always the same.
+# companion was started again and does not know this revision: it knows the first one only.
 var pending: dict<dict<any>>
 # The newest texts of proposals that wait until a command was typed to its end, by number. An older one
 # that came later would make every verdict stale. `looking` says that a timer runs for them.
@@ -286,7 +286,7 @@ enddef
 
 # Takes over what the companion says of a proposal by now, but for these fields.
 def Take(proposal: dict<any>, new: dict<any>, but_for: list<string>)
-  Drop(proposal, ['stale', 'conflicts', 'draftHunks', 'original', 'told', 'lost'])
+  Drop(proposal, ['stale', 'withheld', 'conflicts', 'draftHunks', 'original', 'told', 'lost'])
   proposal->extend(new->copy()->filter((key, _) => but_for->index(key) < 0))
 enddef
 

@@ -19,8 +19,8 @@ var merged: dict<string>
 # The agent may write this file any moment. `accepted` has the text of the buffer that is part of it, if
 # the person has accepted that.
 export def Expect(path: string, accepted: list<string>)
-  const buffer = bufnr(path)
-  if buffer > 0 && bufloaded(buffer)
+  const buffer = At(path)
+  if buffer > 0
     merged->filter((of, _) => str2nr(of) != buffer)
     if !empty(accepted)
       merged[buffer] = accepted[0]
@@ -31,11 +31,24 @@ export def Expect(path: string, accepted: list<string>)
   endif
 enddef
 
+# The loaded buffer with the file at `path`. For `bufnr()` the path would be a pattern.
+def At(path: string): number
+  var loaded = getbufinfo({bufloaded: true})
+  const found = loaded->filter((_, it) => it.name ==# path || resolve(it.name) ==# resolve(path))
+  return empty(found) ? 0 : found[0].bufnr
+enddef
+
+# Whether a look at the file can only find a file. Vim would wait at a pipe that is in its place for
+# somebody to write into it, and do nothing else.
+def IsRegular(path: string): bool
+  return getftype(resolve(fnamemodify(path, ':p'))) =~# '^\(file\)\?$'
+enddef
+
 def Look(buffer: number, looks: number)
   if !bufloaded(buffer)
     return
   endif
-  if mode() =~# '^[nt]'
+  if mode() =~# '^[nt]' && IsRegular(bufname(buffer))
     execute 'checktime' buffer
   endif
   if looks > 1

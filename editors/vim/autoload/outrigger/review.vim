@@ -119,11 +119,11 @@ export def Undecided(proposal: dict<any>)
 enddef
 
 export def Name(proposal: dict<any>): string
-  return fnamemodify(proposal.path, ':~:.')
+  return text.OneLine(fnamemodify(proposal.path, ':~:.'))
 enddef
 
 export def Who(proposal: dict<any>): string
-  return proposal->get('who', proposal.agent)
+  return text.OneLine(proposal->get('who', proposal.agent))
 enddef
 
 # Who proposes what, for somebody who does not see the diff.
@@ -160,7 +160,8 @@ enddef
 def LeftSide(proposal: dict<any>): string
   const unsaved = proposal.dirty ? ' with your unsaved changes' : ''
   const stale = proposal->has_key('stale') ? $': {proposal.stale}' : ''
-  return Name(proposal) .. unsaved .. stale
+  const withheld = proposal->has_key('withheld') ? $': {proposal.withheld}' : ''
+  return Name(proposal) .. unsaved .. stale .. withheld
 enddef
 
 # How many places the person has to resolve.
@@ -179,7 +180,7 @@ def Label(buffer: number, words: string)
 enddef
 
 def Escape(words: string): string
-  return words->substitute('%', '%%', 'g')->substitute('[[:cntrl:]]', ' ', 'g')
+  return text.OneLine(words)->substitute('%', '%%', 'g')
 enddef
 
 # Fills a buffer anew, in place. Every window stays at the lines that it shows, as far as they are still
@@ -228,10 +229,12 @@ enddef
 # Makes the current, empty buffer one of ours; its number.
 def Scratch(name: string, content: string, path: string): number
   execute 'silent keepalt file' fnameescape(name)
-  setlocal bufhidden=wipe noswapfile nobuflisted
+  # Before there is a text: what an agent writes sets no options.
+  setlocal bufhidden=wipe noswapfile nobuflisted nomodeline
   text.Put(content)
   if exists('#filetypedetect#BufRead')
-    execute 'silent doautocmd <nomodeline> filetypedetect BufRead' fnameescape(path)
+    # A line break in a path would begin another command.
+    execute 'silent doautocmd <nomodeline> filetypedetect BufRead' fnameescape(text.OneLine(path))
   endif
   if exists('&winfixbuf')
     setlocal winfixbuf

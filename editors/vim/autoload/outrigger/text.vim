@@ -7,6 +7,25 @@ vim9script
 const MARK = "\ufeff"
 const ENDS = {unix: "\n", dos: "\r\n", mac: "\r"}
 
+# Characters that would steer the screen instead of being seen, from the first to the last. The program
+# has the same list. Joiners are not among them: scripts and emoji need them.
+const STEERING = [
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x180e, 0x180e],
+  [0x200b, 0x200b],
+  [0x200e, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff9, 0xfffb],
+  [0xe0000, 0xe007f],
+]
+
 # Fills the current buffer. Undo does not go further back than this.
 export def Put(text: string)
   const marked = text->strpart(0, strlen(MARK)) ==# MARK
@@ -85,6 +104,25 @@ enddef
 # Lines as the companion keeps them: each one ended by a line feed, whatever the file has.
 export def Join(lines: list<string>): string
   return empty(lines) ? '' : Clean(lines->join("\n")) .. "\n"
+enddef
+
+# Somebody else's text in one line, with everything in it to be seen: names and paths in messages, in
+# status lines and in names of buffers.
+export def OneLine(text: string): string
+  return text->str2list(true)->mapnew((_, code) => Shown(code))->join('')
+enddef
+
+def Shown(code: number): string
+  if code < 0x20
+    # The pictures of these characters are in the same order as the characters.
+    return nr2char(0x2400 + code, true)
+  endif
+  for [first, last] in STEERING
+    if first <= code && code <= last
+      return printf('<U+%04X>', code)
+    endif
+  endfor
+  return nr2char(code, true)
 enddef
 
 # Bytes that are no UTF-8 would make a message that is no JSON.

@@ -1,6 +1,7 @@
 --- What was said and done, as lines. Every entry ends with an empty one.
 
 local message = require("outrigger.message")
+local text_of = require("outrigger.text")
 
 local M = {}
 
@@ -22,13 +23,11 @@ local INDENT = "  "
 --- The level of a line in 'foldexpr': a heading begins a fold, and indented lines belong to it.
 M.FOLDEXPR = ([[getline(v:lnum)=~#'^%s'?'>1':getline(v:lnum)=~#'^%s'?'=':0]]):format(FOLDED, INDENT)
 
-local function split(text)
-  return vim.split(text:gsub("\r\n", "\n"), "\n", { plain = true })
-end
+local split = text_of.visible_lines
 
---- A text in one line, for headings.
+--- A text in one line, for headings and pickers.
 function M.line(text)
-  return (text:gsub("%s*[\r\n]+%s*", " "))
+  return text_of.one_line((text:gsub("%s*[\r\n]+%s*", " ")))
 end
 
 local function add(lines, text, prefix)
@@ -42,7 +41,7 @@ local function said(lines, entry)
     table.insert(lines, FOLDED .. "Thinking")
     add(lines, entry.text, INDENT)
   else
-    table.insert(lines, "## " .. (SPEAKERS[entry.speaker] or entry.speaker))
+    table.insert(lines, "## " .. (SPEAKERS[entry.speaker] or M.line(entry.speaker)))
     add(lines, entry.text)
   end
 end
@@ -57,7 +56,7 @@ end
 --- What a tool does, how far it is, and what it shows.
 local function tool(lines, it)
   local title = M.line(it.title or it.tool or it.id)
-  local state = (it.status or "pending"):gsub("_", " ")
+  local state = M.line(it.status or "pending"):gsub("_", " ")
   table.insert(lines, ("%s%s%s: %s"):format(FOLDED, title, subject(it, title), state))
   if it.command then
     add(lines, "$ " .. it.command, INDENT)
@@ -66,7 +65,7 @@ local function tool(lines, it)
     if shown.type == "text" then
       add(lines, shown.text, INDENT)
     else
-      add(lines, "edits " .. shown.path.daemonPath, INDENT)
+      add(lines, "edits " .. M.line(shown.path.daemonPath), INDENT)
     end
   end
 end
@@ -75,7 +74,7 @@ local function plan(lines, steps)
   table.insert(lines, "## Plan")
   for _, step in ipairs(steps) do
     local mark = step.status == "completed" and "x" or " "
-    add(lines, ("- [%s] %s"):format(mark, step.text))
+    add(lines, ("- [%s] %s"):format(mark, M.line(step.text)))
   end
 end
 
@@ -90,9 +89,9 @@ function M.lines(entry)
     plan(lines, entry.steps)
   elseif entry.kind == "ended" then
     local how = ENDS[entry.how] or entry.how
-    add(lines, ("— %s%s —"):format(how, entry.why and ": " .. entry.why or ""))
+    add(lines, ("— %s%s —"):format(how, entry.why and ": " .. M.line(entry.why) or ""))
   else
-    add(lines, ("— %s —"):format(entry.text))
+    add(lines, ("— %s —"):format(M.line(entry.text)))
   end
   table.insert(lines, "")
   return lines

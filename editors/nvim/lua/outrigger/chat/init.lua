@@ -207,7 +207,7 @@ local function choose(field, choices, title)
   vim.ui.select(choices, {
     prompt = title,
     format_item = function(choice)
-      return choice.name .. (choice.id == known.status[field] and " (now)" or "")
+      return entries.line(choice.name) .. (choice.id == known.status[field] and " (now)" or "")
     end,
   }, function(choice)
     if choice then
@@ -246,7 +246,7 @@ function M.sessions()
       format_item = function(session)
         local title = entries.line(session.title or "without a title")
         local now = session.current and " (this one)" or session.busy and " (working)" or ""
-        return title .. (session.updatedAt and ", " .. session.updatedAt or "") .. now
+        return title .. (session.updatedAt and ", " .. entries.line(session.updatedAt) or "") .. now
       end,
     }, function(session)
       if session then

@@ -7,6 +7,7 @@ local entries = require("outrigger.chat.entries")
 local connection = require("outrigger.connection")
 local interrupt = require("outrigger.interrupt")
 local message = require("outrigger.message")
+local text_of = require("outrigger.text")
 
 local uv = vim.uv or vim.loop
 
@@ -71,9 +72,9 @@ local function pick_option(it)
   local title, command = entries.line(request.title), request.tool.command
   local is_told = not command or title:find(command, 1, true)
   select(it, request.options, {
-    prompt = is_told and title or title .. "\n" .. command,
+    prompt = is_told and title or title .. "\n" .. table.concat(text_of.visible_lines(command), "\n  | "),
     format_item = function(option)
-      return option.lasts and option.title .. " (and not asked again)" or option.title
+      return entries.line(option.title) .. (option.lasts and " (and not asked again)" or "")
     end,
   }, function(option)
     answer(request, { option = option.id })
@@ -98,7 +99,7 @@ function ask(it, answers, several)
   local items, labels = {}, {}
   local function offer(label, meaning)
     local mark = several and (vim.tbl_contains(several, label) and "[x] " or "[ ] ") or ""
-    table.insert(items, mark .. (meaning and ("%s: %s"):format(label, meaning) or label))
+    table.insert(items, mark .. entries.line(meaning and ("%s: %s"):format(label, meaning) or label))
     table.insert(labels, label)
   end
   several = several or (question.several and {} or nil)

@@ -23,13 +23,14 @@ local ADVICE = ":Outrigger connect tries again, :Outrigger connect start runs a 
 --- How it is, in a word or two.
 function M.state(status)
   local state = status.connection.state
-  return STATES[state] or state
+  return STATES[state] or entries.line(state)
 end
 
 --- Which machine and folder the daemon works in.
 function M.place(status)
   local place = status.place
-  return place and ("%s:%s"):format(place.machine or "this machine", place.workspace.daemonPath) or ""
+  local where = place and ("%s:%s"):format(place.machine or "this machine", place.workspace.daemonPath)
+  return where and entries.line(where) or ""
 end
 
 --- What people call the one of `offered` with this id.
@@ -72,7 +73,7 @@ function M.head(status, shortened)
   local lines = { "# " .. entries.line(status.title or "Conversation") }
   if status.place then
     local where = "Files, tools, MCP servers and credentials are those of %s."
-    table.insert(lines, where:format(entries.line(M.place(status))))
+    table.insert(lines, where:format(M.place(status)))
   end
   if shortened then
     table.insert(lines, "— what was said before is not kept —")
