@@ -5,8 +5,6 @@
 //! of them can be tested against a machine that exists only in a table.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
@@ -23,7 +21,7 @@ const VARIABLES: [&str; 8] = [
     "windir",
 ];
 
-/// How many bytes of a `.env` file are read; files that people write by hand are smaller.
+/// The largest `.env` file that is read; files that people write by hand are smaller.
 const DOTENV_LIMIT: u64 = 1 << 20;
 
 /// The kind of operating system, as far as the rules differ.
@@ -131,15 +129,7 @@ impl fmt::Debug for Surroundings {
 /// Reads a `.env` file, which may be a symlink into a dotfiles repository. Only regular files are
 /// opened: some password managers put a pipe there whose reader makes them prompt the person.
 fn read_dotenv(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(DOTENV_LIMIT)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    let bytes = private::read_regular(path, DOTENV_LIMIT).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -165,6 +155,9 @@ mod tests {
         std::fs::write(&path, "A=ä\nB=1").unwrap();
         assert!(read_dotenv(&path).is_some());
         assert_eq!(read_dotenv(folder.path()), None);
+        let large = "A=1\n".repeat(1 << 20);
+        std::fs::write(&path, large).unwrap();
+        assert_eq!(read_dotenv(&path), None);
     }
 
     #[test]

@@ -11,6 +11,8 @@
 pub mod agents;
 mod body;
 pub mod desk;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod gate;
 mod ignore_files;
 pub mod journal;

@@ -14,8 +14,14 @@ pub struct Limits {
     pub bodies: usize,
     /// How much of an oversized body is read and thrown away before the connection is cut.
     pub drain: usize,
-    /// How many connections may be open at once.
+    /// How many connections each holder of a key may have open at once: each agent by its token,
+    /// and the person. One more waits until another has ended.
     pub connections: usize,
+    /// How many connections may be open on which no valid key was presented yet; one more ends the
+    /// oldest. It has to be more than the agents that a person starts at the same moment.
+    pub strangers: usize,
+    /// How long such a connection may stay open while no byte moves on it.
+    pub stranger_silence: Duration,
     /// How many sessions may exist at once.
     pub sessions: usize,
     /// How many proposals one session may have pending.
@@ -36,10 +42,17 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// The least time between two contexts sent to one agent.
     pub debounce: Duration,
-    /// How long a peer may take to send a request's headers, or to go on with its body.
+    /// How long a peer may take to send a request's headers, or to go on with its body; and how
+    /// long a connection may stay open on which no valid key was presented.
     pub patience: Duration,
     /// The largest file that is read to be shown beside a proposal.
     pub original: u64,
+    /// How many bytes the texts of all pending proposals may take together, over all agents:
+    /// what was requested, what is being read for that, and what becomes of it.
+    ///
+    /// Requests of agents may take half of it, so that no agent keeps people from editing a
+    /// proposal, or a proposal from being compared with a file that has changed.
+    pub texts: usize,
 }
 
 impl Default for Limits {
@@ -49,8 +62,10 @@ impl Default for Limits {
             body: 64 * MIB,
             bodies: 256 * MIB,
             drain: 1024 * MIB,
-            connections: 512,
-            sessions: 256,
+            connections: 1024,
+            strangers: 1024,
+            stranger_silence: Duration::from_secs(10),
+            sessions: 1024,
             proposals_per_session: 256,
             streams_per_session: 4,
             grace: Duration::from_mins(1),
@@ -59,6 +74,7 @@ impl Default for Limits {
             debounce: Duration::from_millis(50),
             patience: Duration::from_mins(1),
             original: 64 * MIB as u64,
+            texts: 512 * MIB,
         }
     }
 }

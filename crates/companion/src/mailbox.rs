@@ -252,7 +252,14 @@ impl Mailbox {
         self.bell.notified()
     }
 
-    /// The letters that have not left yet.
+    /// The letters that have not left yet, the next one first.
+    pub(crate) fn letters(&self) -> Vec<Letter> {
+        let inner = self.lock();
+        let letters = inner.in_flight.iter().chain(&inner.waiting);
+        letters.cloned().collect()
+    }
+
+    /// How many letters have not left yet.
     pub(crate) fn undelivered(&self) -> usize {
         let inner = self.lock();
         inner.waiting.len() + inner.in_flight.len()

@@ -2,13 +2,20 @@
 //!
 //! The path comes from a peer, so anything may stand there: a device, a pipe without a
 //! writer, a file of any size. Nothing here can block on such a thing, and nothing is
-//! ever written.
+//! ever written. A file is opened first, so that whoever reads it can make room for its text.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use workbench::Original;
+use private::{RegularFile, Unreadable};
+use workbench::{Original, Place};
+
+use crate::place::locate;
+
+/// A file that says that it is smaller is read up to this: some of them, such as those of `/proc`,
+/// do not know their size, and most are small.
+const LEAST_ROOM: u64 = 64 << 10;
 
 /// Why a file cannot be shown; the agent's terminal can still decide.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +34,9 @@ pub enum Unshowable {
         /// In bytes.
         limit: u64,
     },
+    /// More than there was when it was opened.
+    #[error("{0} grew while it was read")]
+    Growing(String),
     /// The system does not let us.
     #[error("{path} cannot be read ({why})")]
     Unreadable {
@@ -45,83 +55,124 @@ pub fn path(named: &str, roots: &[PathBuf]) -> PathBuf {
     }
 }
 
-/// Reads the file that an agent named.
-pub fn read(named: &str, roots: &[PathBuf], limit: u64) -> Result<Original, Unshowable> {
-    let path = path(named, roots);
-    let shown = || named.to_owned();
-    let failed = |error: std::io::Error| Unshowable::Unreadable {
-        path: shown(),
-        why: error.kind(),
-    };
-    // Looking before opening keeps us from touching devices, whose mere opening can have effects.
-    match std::fs::metadata(&path) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Original::Absent);
-        }
-        // A name that no file system can hold (too long, a NUL inside) belongs to no file.
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::InvalidFilename | ErrorKind::InvalidInput
-            ) =>
-        {
-            return Ok(Original::Absent);
-        }
-        Err(error) => return Err(failed(error)),
-        Ok(facts) if !facts.is_file() => return Err(Unshowable::Special(shown())),
-        Ok(facts) if facts.len() > limit => {
-            return Err(Unshowable::Large {
-                path: shown(),
-                limit,
-            });
-        }
-        Ok(_) => {}
-    }
-    let file = open(&path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(Unshowable::Special(shown()));
-    }
-    let mut bytes = Vec::new();
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    if bytes.len() as u64 > limit {
-        return Err(Unshowable::Large {
-            path: shown(),
+/// The file that an agent named, open; or none, if there is no such file.
+#[derive(Debug)]
+pub struct OriginalFile {
+    named: String,
+    place: Place,
+    file: Option<RegularFile>,
+    limit: u64,
+}
+
+impl OriginalFile {
+    /// Opens the file that an agent named. Of one with more than `limit` bytes nothing is read.
+    pub fn open(named: &str, roots: &[PathBuf], limit: u64) -> Result<OriginalFile, Unshowable> {
+        let shown = || named.to_owned();
+        let path = path(named, roots);
+        let file = match RegularFile::open(&path) {
+            Ok(file) if file.length() > limit => {
+                return Err(Unshowable::Large {
+                    path: shown(),
+                    limit,
+                });
+            }
+            Ok(file) => Some(file),
+            Err(Unreadable::Io(error)) if is_absent(error.kind()) => None,
+            Err(Unreadable::Io(error)) => {
+                return Err(Unshowable::Unreadable {
+                    path: shown(),
+                    why: error.kind(),
+                });
+            }
+            Err(Unreadable::Special | Unreadable::Large { .. }) => {
+                return Err(Unshowable::Special(shown()));
+            }
+        };
+        Ok(OriginalFile {
+            named: shown(),
+            place: place(&path, roots),
+            file,
             limit,
-        });
+        })
     }
-    let text = String::from_utf8(bytes).map_err(|_| Unshowable::NotText(shown()))?;
-    if text.contains('\0') {
-        return Err(Unshowable::NotText(shown()));
+
+    /// Where it is, to find out whether agents may know it.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
-    Ok(Original::Text(text))
+
+    /// How many bytes it says that it has; 0 if there is no such file.
+    pub fn length(&self) -> u64 {
+        self.file.as_ref().map_or(0, RegularFile::length)
+    }
+
+    /// How many bytes its text can take. No more of it is read.
+    pub fn room(&self) -> u64 {
+        let file = self.file.as_ref();
+        file.map_or(0, |file| file.length().max(LEAST_ROOM).min(self.limit))
+    }
+
+    /// Reads it. If one of `known` is the same text, that one is returned, so that several
+    /// proposals for one file have one copy of it.
+    pub fn read(self, known: &[Arc<str>]) -> Result<Original, Unshowable> {
+        let room = self.room();
+        let named = self.named;
+        let Some(file) = self.file else {
+            return Ok(Original::Absent);
+        };
+        let bytes = match file.read(room) {
+            Ok(bytes) => bytes,
+            Err(Unreadable::Io(error)) => {
+                return Err(Unshowable::Unreadable {
+                    path: named,
+                    why: error.kind(),
+                });
+            }
+            Err(Unreadable::Special | Unreadable::Large { .. }) => {
+                return Err(Unshowable::Growing(named));
+            }
+        };
+        let Some(text) = String::from_utf8(bytes)
+            .ok()
+            .filter(|it| !it.contains('\0'))
+        else {
+            return Err(Unshowable::NotText(named));
+        };
+        let same = known.iter().find(|known| ***known == *text).cloned();
+        Ok(Original::Text(same.unwrap_or_else(|| text.into())))
+    }
 }
 
-#[cfg(unix)]
-fn open(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    // The file may have become a pipe since it was looked at; opening must not wait for a writer.
-    const O_NONBLOCK: i32 = if cfg!(target_os = "linux") {
-        0o4000
-    } else {
-        0x4
-    };
-    File::options()
-        .read(true)
-        .custom_flags(O_NONBLOCK)
-        .open(path)
+/// Where a file is that may not exist yet: then its folder decides.
+fn place(path: &Path, roots: &[PathBuf]) -> Place {
+    locate(path, roots).unwrap_or_else(|_| {
+        let folder = path.parent().and_then(|it| it.canonicalize().ok());
+        let real = folder.zip(path.file_name());
+        Place {
+            path: path.to_owned(),
+            real: real.map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name)),
+        }
+    })
 }
 
-#[cfg(not(unix))]
-fn open(path: &Path) -> std::io::Result<File> {
-    File::open(path)
+/// A name that no file system can hold (too long, a NUL inside) belongs to no file.
+fn is_absent(why: ErrorKind) -> bool {
+    matches!(
+        why,
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(named: &str, roots: &[PathBuf], limit: u64) -> Result<Original, Unshowable> {
+        OriginalFile::open(named, roots, limit)?.read(&[])
+    }
 
     fn here(bytes: &[u8]) -> Result<Original, Unshowable> {
         let folder = tempfile::tempdir().unwrap();
@@ -132,7 +183,7 @@ mod tests {
     #[test]
     fn text_comes_as_it_is() {
         for text in ["", "a", "\u{feff}a\r\nb\r", "é\n"] {
-            assert_eq!(here(text.as_bytes()), Ok(Original::Text(text.to_owned())));
+            assert_eq!(here(text.as_bytes()), Ok(Original::Text(text.into())));
         }
     }
 
@@ -142,6 +193,31 @@ mod tests {
             assert_eq!(here(bytes), Err(Unshowable::NotText("f".into())));
         }
         assert!(matches!(here(&[b'x'; 101]), Err(Unshowable::Large { .. })));
+    }
+
+    #[test]
+    fn no_more_is_read_than_there_is_room_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let roots = [folder.path().to_owned()];
+        std::fs::write(&path, "x".repeat(100_000)).unwrap();
+        let file = OriginalFile::open("f", &roots, 200_000).unwrap();
+        assert_eq!(file.room(), 100_000);
+        std::fs::write(&path, "x".repeat(100_001)).unwrap();
+        assert_eq!(file.read(&[]), Err(Unshowable::Growing("f".into())));
+        assert_eq!(OriginalFile::open("g", &roots, 1).unwrap().room(), 0);
+    }
+
+    #[test]
+    fn a_text_that_is_known_is_not_kept_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("f"), "same").unwrap();
+        let file = OriginalFile::open("f", &[folder.path().to_owned()], 100).unwrap();
+        let known: [Arc<str>; 2] = ["else".into(), "same".into()];
+        let Ok(Original::Text(text)) = file.read(&known) else {
+            panic!("it has a text");
+        };
+        assert!(Arc::ptr_eq(&text, &known[1]));
     }
 
     #[test]

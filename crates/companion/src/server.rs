@@ -1,12 +1,14 @@
 //! The listening socket: one handler per connection, bounded in number, ended gracefully.
 
+mod flushes;
+mod occupancy;
+mod socket;
+
+use std::convert::Infallible;
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -15,34 +17,36 @@ use hyper::service::Service;
 use hyper::{Request, server::conn::http1};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::limits::Limits;
+pub(crate) use flushes::Flushes;
+pub(crate) use occupancy::Occupancy;
+use occupancy::OpenConnection;
+pub use occupancy::{Caller, Crowded, KeyHolder};
+use socket::Socket;
 
 /// How long connections may take to finish once the server is told to stop.
 const FAREWELL: Duration = Duration::from_millis(700);
+/// How long nothing is accepted after the system has refused to.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves `app` on `listener` until `stop` resolves, then lets open requests finish and returns.
 ///
 /// Streams that never end by themselves have to be ended by `app` when it learns of the stop.
-/// Every request carries a `Flushes` extension that tells when its answer has left, and the
-/// [`SocketEnds`] of its connection.
+/// Every request carries a `Flushes` extension that tells when its answer has left, the
+/// [`SocketEnds`] of its connection, and the [`Caller`], which `app` tells who has presented a key.
 pub async fn serve(
     listener: &TcpListener,
     app: Router,
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let occupancy = Arc::new(Occupancy::new(limits));
     let (stopping, stopped) = watch::channel(false);
     let mut stop = pin!(stop);
     loop {
-        let permit = tokio::select! {
-            permit = room.clone().acquire_owned() => permit,
-            () = &mut stop => break,
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
@@ -50,19 +54,28 @@ pub async fn serve(
         match accepted {
             Ok((stream, theirs)) => {
                 let ends = stream.local_addr().map(|ours| SocketEnds { ours, theirs });
+                let (open, is_crowded) = occupancy.enter();
                 let app = app.clone();
-                let connection =
-                    connection(stream, ends.ok(), app, limits.patience, stopped.clone());
-                tokio::spawn(async move {
-                    connection.await;
-                    drop(permit);
-                });
+                let connection = connection(
+                    stream,
+                    ends.ok(),
+                    open,
+                    app,
+                    limits.patience,
+                    stopped.clone(),
+                );
+                tokio::spawn(connection);
+                if is_crowded {
+                    // Those that have come get a chance to show a key before they are the oldest.
+                    tokio::task::yield_now().await;
+                }
             }
             Err(error) => {
                 // Out of file descriptors, or a peer that left before it was greeted. Waiting a
                 // moment keeps the loop from spinning while the cause lasts.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                occupancy.make_room();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
@@ -83,6 +96,7 @@ pub struct SocketEnds {
 async fn connection(
     stream: TcpStream,
     ends: Option<SocketEnds>,
+    open: OpenConnection,
     app: Router,
     patience: Duration,
     mut stopped: watch::Receiver<bool>,
@@ -90,21 +104,33 @@ async fn connection(
     // Without this every small answer waits for the peer's delayed acknowledgement.
     let _ = stream.set_nodelay(true);
     let flushes = Flushes::default();
+    let caller = open.caller();
     let app = TowerToHyperService::new(app);
     let service = hyper::service::service_fn({
-        let flushes = flushes.clone();
+        let (flushes, caller) = (flushes.clone(), caller.clone());
         move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(flushes.clone());
+            request.extensions_mut().insert(caller.clone());
             if let Some(ends) = ends {
                 request.extensions_mut().insert(ends);
             }
-            app.call(request)
+            let exchange = caller.begin_exchange();
+            let answered = app.call(request);
+            async move {
+                let response = answered.await?;
+                Ok::<_, Infallible>(response.map(|body| exchange.until_end_of(body)))
+            }
         }
     });
-    let io = TokioIo::new(FlushReporting { stream, flushes });
+    let io = TokioIo::new(Socket {
+        stream,
+        flushes,
+        caller,
+    });
     let mut serving = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
+            // Also for how long a connection that is kept alive may be silent between requests.
             .header_read_timeout(patience)
             .max_buf_size(64 * 1024)
             .serve_connection(io, service)
@@ -114,6 +140,10 @@ async fn connection(
     let told = async { stopped.wait_for(|stopped| *stopped).await.map(drop) };
     let result = tokio::select! {
         result = &mut serving => result,
+        () = open.ended() => {
+            tracing::debug!("ended a connection to make room for others");
+            return;
+        }
         _ = told => {
             serving.as_mut().graceful_shutdown();
             serving.await
@@ -121,98 +151,5 @@ async fn connection(
     };
     if let Err(error) = result {
         tracing::debug!(%error, "a connection ended early");
-    }
-}
-
-/// Counts how often everything that was written to a connection has left the process.
-///
-/// HTTP gives no receipt for a part of a streamed answer. What can be known is that the
-/// operating system has taken it, and hyper flushes the socket exactly when its own buffer
-/// has become empty. A part that was handed over before such a flush has left; one that was
-/// not flushed when the connection died may be sent again on the next one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Flushes(Arc<FlushesInner>);
-
-#[derive(Debug, Default)]
-struct FlushesInner {
-    count: AtomicU64,
-    changed: Notify,
-}
-
-impl Flushes {
-    /// The number of flushes so far: a mark to compare with later.
-    pub(crate) fn mark(&self) -> u64 {
-        self.0.count.load(Ordering::Acquire)
-    }
-
-    /// Whether a flush has happened since `mark`.
-    pub(crate) fn since(&self, mark: u64) -> bool {
-        self.mark() > mark
-    }
-
-    /// Waits for the first flush after `mark`.
-    pub(crate) async fn wait(&self, mark: u64) {
-        loop {
-            let changed = self.0.changed.notified();
-            if self.since(mark) {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    fn happened(&self) {
-        self.0.count.fetch_add(1, Ordering::AcqRel);
-        self.0.changed.notify_waiters();
-    }
-}
-
-/// A connection that reports its flushes.
-struct FlushReporting {
-    stream: TcpStream,
-    flushes: Flushes,
-}
-
-impl AsyncRead for FlushReporting {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for FlushReporting {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        if matches!(flushed, Poll::Ready(Ok(()))) {
-            self.flushes.happened();
-        }
-        flushed
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

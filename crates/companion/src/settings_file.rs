@@ -5,8 +5,8 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::time::SystemTime;
 
+use private::Stamp;
 use workbench::Position;
 
 /// A larger file is neither configuration nor a list of patterns.
@@ -23,14 +23,12 @@ pub struct Unreadable {
 
 /// The text of the file; `None` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, Unreadable> {
-    match std::fs::metadata(path) {
-        Ok(facts) if !facts.is_file() => return Err(unreadable("it is not a regular file")),
-        Ok(facts) if facts.len() > LARGEST => return Err(unreadable("it is larger than 1 MiB")),
-        Ok(_) => {}
-        Err(error) if is_absent(path, &error) => return Ok(None),
-        Err(error) => return Err(unreadable(describe(&error))),
-    }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(describe(&error)))?;
+    let bytes = match private::read_regular(path, LARGEST) {
+        Ok(bytes) => bytes,
+        Err(private::Unreadable::Io(error)) if is_absent(path, &error) => return Ok(None),
+        Err(private::Unreadable::Io(error)) => return Err(unreadable(describe(&error))),
+        Err(other) => return Err(unreadable(other.to_string())),
+    };
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let readable = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..readable]).into_owned();
@@ -44,33 +42,22 @@ pub fn read(path: &Path) -> Result<Option<String>, Unreadable> {
 /// What can be seen of a file without reading it. It is another one after every change of its
 /// content and of who may read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stamp {
+pub enum Sight {
     /// There is no such file.
     Absent,
     /// It cannot be looked at.
     Hidden(ErrorKind),
     /// It is there.
-    Present {
-        /// When its content was changed.
-        modified: Option<SystemTime>,
-        /// When it or its mode was changed, where the system tells.
-        changed: Option<(i64, i64)>,
-        /// Its size in bytes.
-        size: u64,
-    },
+    Present(Stamp),
 }
 
-impl Stamp {
+impl Sight {
     /// Looks at a file.
-    pub fn of(path: &Path) -> Stamp {
+    pub fn of(path: &Path) -> Sight {
         match std::fs::metadata(path) {
-            Ok(facts) => Stamp::Present {
-                modified: facts.modified().ok(),
-                changed: changed(&facts),
-                size: facts.len(),
-            },
-            Err(error) if is_absent(path, &error) => Stamp::Absent,
-            Err(error) => Stamp::Hidden(error.kind()),
+            Ok(facts) => Sight::Present(Stamp::of(&facts)),
+            Err(error) if is_absent(path, &error) => Sight::Absent,
+            Err(error) => Sight::Hidden(error.kind()),
         }
     }
 }
@@ -78,18 +65,6 @@ impl Stamp {
 /// A link to nothing is not absent: it was meant to say something.
 fn is_absent(path: &Path, error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound && std::fs::symlink_metadata(path).is_err()
-}
-
-#[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)]
-fn changed(facts: &std::fs::Metadata) -> Option<(i64, i64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((facts.ctime(), facts.ctime_nsec()))
-}
-
-#[cfg(not(unix))]
-fn changed(_facts: &std::fs::Metadata) -> Option<(i64, i64)> {
-    None
 }
 
 fn unreadable(why: impl Into<String>) -> Unreadable {

@@ -122,14 +122,7 @@ async fn attach(desk: &Desk, file: PathBuf) -> Result<PromptPart, Trouble> {
 }
 
 fn read(place: Place) -> Result<(Place, String), String> {
-    let facts = std::fs::metadata(&place.real).map_err(|error| error.to_string())?;
-    if !facts.is_file() {
-        return Err("it is not a file".into());
-    }
-    if facts.len() > LARGEST {
-        return Err("it is larger than 1 MiB".into());
-    }
-    let bytes = std::fs::read(&place.real).map_err(|error| error.to_string())?;
+    let bytes = private::read_regular(&place.real, LARGEST).map_err(|error| error.to_string())?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     Ok((place, text))
 }

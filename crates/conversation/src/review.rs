@@ -105,7 +105,8 @@ fn ask(request: &AgentRequest, edits: &[Edit], agent: Agent) -> Option<(Proposal
     let [edit] = edits else {
         return None;
     };
-    let original = edit.before.clone().map_or(Original::Absent, Original::Text);
+    let original =
+        (edit.before.as_deref()).map_or(Original::Absent, |text| Original::Text(text.into()));
     let ask = ProposalRequest {
         // Each request is its own: two of them may be about the same file.
         session: SessionId::new(request.id.as_str()),

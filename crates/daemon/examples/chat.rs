@@ -8,6 +8,13 @@
 //! The token, if the daemon has one, comes from the variable `QWEN_SERVER_TOKEN`, its address, if
 //! it is not the usual one, from `QWEN_IDE_DAEMON_URL`.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "an example prints as it is; a program would replace control characters first"
+)]
+
 use std::io::Write;
 
 use daemon::connection::{

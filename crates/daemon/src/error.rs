@@ -1,7 +1,7 @@
 //! Errors of requests to a daemon.
 //!
-//! The variants differ in what may be done next. Nothing was sent ([`DaemonError::Unreachable`]):
-//! the request may be repeated. It was sent and no response came ([`DaemonError::Timeout`],
+//! The variants differ in what may be done next. Nothing was sent ([`DaemonError::Unreachable`],
+//! [`DaemonError::Foreign`]): the request may be repeated. It was sent and no response came ([`DaemonError::Timeout`],
 //! [`DaemonError::ConnectionLost`]): the daemon may have acted on it. The daemon rejected it
 //! ([`DaemonError::Refused`]): the reason tells.
 
@@ -27,6 +27,12 @@ pub enum DaemonError {
         address: Address,
         /// The error of the system.
         why: io::Error,
+    },
+    /// Another user of the machine listens there. Nothing was sent.
+    #[error("another user's program listens at {address}; nothing was sent to it")]
+    Foreign {
+        /// The address that was tried.
+        address: Address,
     },
     /// The request was sent, and no complete response came in time.
     #[error("the daemon at {address} has not answered within {} s", .timeout.as_secs())]
@@ -76,7 +82,10 @@ impl DaemonError {
 
     /// Whether the daemon cannot have acted on the request, so that it may be repeated.
     pub fn nothing_was_sent(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::SessionEnded)
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::Foreign { .. } | Self::SessionEnded
+        )
     }
 
     /// What the user can do about it.
@@ -85,6 +94,11 @@ impl DaemonError {
             Self::Unreachable { .. } => Some(
                 "start it with `qwen serve` in the project's folder, or check the address: a \
                       daemon that finds its port taken moves to the next one",
+            ),
+            Self::Foreign { .. } => Some(
+                "it would get your token and your prompts: start your own daemon with `qwen serve \
+                 --port` and give its address; to use one that runs as another user, forward a port \
+                 of your own to it (`ssh -L`)",
             ),
             Self::Timeout { .. } => Some("it may be starting or overloaded; try again"),
             Self::ConnectionLost { .. } => {

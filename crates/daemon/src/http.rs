@@ -9,6 +9,7 @@
 
 use std::error::Error;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use hyper::client::conn::http1;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
+use private::Peer;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -178,11 +180,14 @@ impl HttpClient {
         builder.body(body).map_err(bad)
     }
 
-    /// Connects to the first address that accepts. All of them are loopback addresses.
+    /// Connects to the first address that accepts. All of them are loopback addresses, where every
+    /// user of the machine may listen, so whose server it is is checked for each connection.
     async fn connect(&self) -> Result<TcpStream, DaemonError> {
         let mut why = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        let mut is_foreign = false;
         for target in self.address.targets() {
             match timeout(self.timeouts.connect, TcpStream::connect(target)).await {
+                Ok(Ok(stream)) if is_anothers(&stream, target).await => is_foreign = true,
                 Ok(Ok(stream)) => {
                     // Requests are small; Nagle's algorithm would delay them.
                     let _ = stream.set_nodelay(true);
@@ -193,7 +198,11 @@ impl HttpClient {
             }
         }
         let address = self.address.clone();
-        Err(DaemonError::Unreachable { address, why })
+        Err(if is_foreign {
+            DaemonError::Foreign { address }
+        } else {
+            DaemonError::Unreachable { address, why }
+        })
     }
 
     async fn read(&self, response: Response<Incoming>) -> Result<HttpResponse, DaemonError> {
@@ -247,6 +256,16 @@ impl HttpClient {
             why,
         }
     }
+}
+
+/// Whether the server at the other end is known to be another user's.
+async fn is_anothers(stream: &TcpStream, target: SocketAddr) -> bool {
+    let Ok(ours) = stream.local_addr() else {
+        return false;
+    };
+    // It reads a table of the system, which is long on a machine with many connections.
+    let look = tokio::task::spawn_blocking(move || private::listening_peer(ours, target));
+    look.await.is_ok_and(|peer| peer == Peer::AnotherUser)
 }
 
 /// Percent-encodes `text` as one path segment or one query value. Dots are encoded too: a segment

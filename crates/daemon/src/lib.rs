@@ -22,6 +22,8 @@ pub mod client;
 pub mod connection;
 pub mod error;
 pub mod event;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod json;
 pub mod managed;

@@ -141,7 +141,7 @@ impl LspClient {
                     .await
             }
             (Purpose::DecideProposal(id), Ok(value)) => match button(&value) {
-                Some(wire::ACCEPT_BUTTON) => report(self.accept_sheet(id).await),
+                Some(wire::ACCEPT_BUTTON) => self.accept_and_report(id).await,
                 Some(wire::REJECT_BUTTON) => report(self.decide(id, Decision::Reject).await),
                 _ => Vec::new(),
             },

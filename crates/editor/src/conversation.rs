@@ -13,8 +13,10 @@ use conversation::requests::AgentRequest;
 use front::{Change, FrontError, Interest, Item, Reader, Topic};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use text::show::{Lines, one_line};
 
 use crate::client::{LspClient, no_method};
+use crate::message::question;
 use crate::requests::Purpose;
 use crate::rpc::{Outgoing, Params, ResponseError};
 use crate::session::Response;
@@ -139,21 +141,20 @@ impl LspClient {
     }
 
     fn ask_with_buttons(&mut self, request: &AgentRequest) -> (Outgoing, u64) {
-        let mut message = format!("The daemon asks: {}", request.title);
+        let mut message = Lines::new();
+        message.push(format_args!("The daemon asks: {}", request.title));
         if let Some(command) = &request.tool.command {
-            message = format!("{message}\n{command}");
+            message.quote("$ ", command);
         }
         let mut options = Vec::new();
         if request.questions.is_some() {
-            message.push_str("\nAnswer it in the page (`outrigger url`).");
+            message.push("Answer it in the page (`outrigger url`).");
         } else {
             let offered = request.options.as_slice().iter();
-            options.extend(offered.map(|option| (option.title.clone(), option.id.clone())));
+            options.extend(offered.map(|option| (one_line(&option.title), option.id.clone())));
         }
-        let buttons: Vec<_> = (options.iter())
-            .map(|(title, _)| json!({ "title": title }))
-            .collect();
-        let params = json!({ "type": 3, "message": message, "actions": buttons });
+        let buttons: Vec<_> = options.iter().map(|(title, _)| title.clone()).collect();
+        let params = question(&message, &buttons);
         let purpose = Purpose::AnswerRequest {
             request: request.id.clone(),
             options,

@@ -1,6 +1,8 @@
-//! Lines for the editor's log and for the person.
+//! Lines for the editor's log and for the person. Names and paths of others may be in them, and
+//! editors show them as they are, so each is made one line here.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use text::show::{Lines, one_line};
 
 use crate::rpc::{Outgoing, ResponseError};
 
@@ -9,7 +11,7 @@ const INFO: u8 = 3;
 
 /// A line for the editor's log. It names no text of a file and no token.
 pub(crate) fn log(message: &str) -> Outgoing {
-    let params = json!({ "type": INFO, "message": message });
+    let params = json!({ "type": INFO, "message": one_line(message) });
     Outgoing::notification("window/logMessage", &params)
 }
 
@@ -32,7 +34,16 @@ pub(crate) fn report<T>(outcome: Result<T, ResponseError>) -> Vec<Outgoing> {
         .collect()
 }
 
+/// What a question to the person says, with a button for each title. Buttons are compared by their
+/// titles, so whoever asks keeps those that are shown.
+pub(crate) fn question(message: &Lines, buttons: &[String]) -> Value {
+    let buttons: Vec<_> = (buttons.iter())
+        .map(|title| json!({ "title": title }))
+        .collect();
+    json!({ "type": INFO, "message": message.as_str().trim_end(), "actions": buttons })
+}
+
 fn show(kind: u8, message: &str) -> Outgoing {
-    let params = json!({ "type": kind, "message": message });
+    let params = json!({ "type": kind, "message": one_line(message) });
     Outgoing::notification("window/showMessage", &params)
 }

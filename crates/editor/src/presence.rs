@@ -11,7 +11,6 @@ use workbench::{Cursor, Focus};
 
 use crate::buffer::Position;
 use crate::client::LspClient;
-use crate::message::report;
 use crate::rpc::{Outgoing, Params};
 use crate::uri;
 use crate::wire::{self, method};
@@ -228,7 +227,7 @@ impl LspClient {
         self.documents.save(&uri);
         self.text_changed(&uri).await;
         if let Some(id) = self.reviews.sheet(&uri).map(|sheet| sheet.proposal) {
-            return report(self.accept_sheet(id).await);
+            return self.accept_and_report(id).await;
         }
         if !self.abilities.plugin {
             self.focus(&uri, None, None).await;

@@ -3,12 +3,13 @@
 use companion::desk::{Draft, DraftQuery};
 use front::{FrontError, ProposalSummary, Snapshot, off_thread, words};
 use serde_json::{Value, json};
-use workbench::{Decision, Original, Outcome, Proposal, ProposalId, Standing};
+use text::show::Lines;
+use workbench::{Decision, Original, Outcome, Proposal, ProposalId, Refusal, Standing};
 
 use crate::client::LspClient;
-use crate::message::tell;
+use crate::message::{question, report, tell};
 use crate::requests::Purpose;
-use crate::reviews::{Shown, Surface};
+use crate::reviews::{Awaited, Shown, Surface};
 use crate::rpc::{self, Outgoing, Params, ResponseError};
 use crate::session::Response;
 use crate::sheet::{self, Sheet};
@@ -63,7 +64,7 @@ impl LspClient {
     /// A proposal that the editor shows is at this revision by now. If that is a new one, what the
     /// person has made of the old texts is fetched first.
     pub(crate) async fn revise(&mut self, id: ProposalId, newest: u32) -> Vec<Outgoing> {
-        let shown = self.reviews.presented(id).zip(self.reviews.revision(id));
+        let shown = self.reviews.presented(id).zip(self.reviews.base(id));
         let Some((_, revision)) = shown.filter(|(presented, _)| *presented < newest) else {
             return Vec::new();
         };
@@ -117,9 +118,10 @@ impl LspClient {
                 return Vec::new();
             }
             // That of an earlier revision is the same file, which goes with it.
-            drop(self.reviews.remove(proposal.id));
+            let before = self.reviews.remove(proposal.id);
+            let from = before.map_or(proposal.revision, |before| before.base());
             match Sheet::lay(self.reviews.sheets(), &proposal) {
-                Ok(sheet) => self.present_sheet(&proposal, sheet, dirty),
+                Ok(sheet) => self.present_sheet(&proposal, sheet, dirty, from),
                 Err(error) => {
                     tracing::warn!(%error, "cannot show a proposal as a document; decide it elsewhere");
                     return Vec::new();
@@ -149,7 +151,15 @@ impl LspClient {
         vec![open]
     }
 
-    fn present_sheet(&mut self, proposal: &Proposal, sheet: Sheet, dirty: bool) -> Vec<Outgoing> {
+    /// Shows a proposal as a document. If the editor has it open, its text was made of the revision
+    /// `from`.
+    fn present_sheet(
+        &mut self,
+        proposal: &Proposal,
+        sheet: Sheet,
+        dirty: bool,
+        from: u32,
+    ) -> Vec<Outgoing> {
         let mut out = Vec::new();
         let can_show = self.abilities.show_document;
         if can_show {
@@ -167,10 +177,12 @@ impl LspClient {
             (Original::Text(_), 1) => "1 hunk".to_owned(),
             (Original::Text(_), hunks) => format!("{hunks} hunks"),
         };
-        let mut warning = match proposal.file_change {
-            Some(change) => format!(" Note: {}.", words::stale(change, proposal.conflicts())),
-            None => String::new(),
-        };
+        let stale = (proposal.file_change).map(|it| words::stale(it, proposal.conflicts()));
+        let notes = stale
+            .into_iter()
+            .chain(proposal.withheld().map(words::withheld));
+        let notes: Vec<_> = notes.map(|note| format!(" Note: {note}.")).collect();
+        let mut warning = notes.concat();
         if dirty {
             warning.push_str(" The file has changes that are not saved.");
         }
@@ -179,14 +191,14 @@ impl LspClient {
         } else {
             format!(" The proposal is in {}.", sheet.path().display())
         };
-        let message = format!(
+        let mut message = Lines::new();
+        message.push(format_args!(
             "{} wants to change {} ({what}).{warning}{place}",
             front::who(proposal, &self.agents),
             proposal.path
-        );
+        ));
         let buttons = [wire::ACCEPT_BUTTON, wire::REJECT_BUTTON, wire::LATER_BUTTON];
-        let buttons = buttons.map(|title| json!({ "title": title }));
-        let params = json!({ "type": 3, "message": message, "actions": buttons });
+        let params = question(&message, &buttons.map(str::to_owned));
         let purpose = Purpose::DecideProposal(proposal.id);
         let (ask, question) = (self.requests).add("window/showMessageRequest", &params, purpose);
         out.push(ask);
@@ -196,7 +208,8 @@ impl LspClient {
         if let Some(open) = self.documents.at(sheet.path()) {
             let current = proposal.current();
             if sheet.with_mark(open.buffer.text().to_owned()) != current {
-                awaited = Some(current.to_owned());
+                let text = current.to_owned();
+                awaited = Some(Awaited { text, from });
                 revision = 0;
                 if self.abilities.apply_edit {
                     let edit =
@@ -335,16 +348,37 @@ impl LspClient {
     }
 
     /// Accepts what a sheet says: in the editor if it is open there, otherwise on disk.
-    pub(crate) async fn accept_sheet(&self, id: ProposalId) -> Response {
+    pub(crate) async fn accept_sheet(
+        &mut self,
+        id: ProposalId,
+        after: &mut Vec<Outgoing>,
+    ) -> Response {
         let Some(sheet) = self.reviews.sheet_of(id) else {
             return self.decide(id, Decision::Accept).await;
         };
+        if self.reviews.is_awaited(id) {
+            // The editor has not taken the new text over, or the person has typed meanwhile. What
+            // they have is brought into the new text, and the editor gets that, so that the next
+            // try can succeed.
+            let draft = self.sheet_text(sheet).zip(self.reviews.base(id));
+            let draft = draft.map(|(text, revision)| Draft { revision, text });
+            after.extend(self.show_again(id, draft).await);
+            return Err(to_wire::error(Refusal::Stale.into()));
+        }
         let Some(text) = self.sheet_text(sheet) else {
             let path = sheet.path().display();
             let message = format!("{path} cannot be read as text, so nothing was accepted");
             return Err(ResponseError::new(rpc::REQUEST_FAILED, message));
         };
         self.decide(id, Decision::AcceptText(text)).await
+    }
+
+    /// The same, and tells the person if it is refused.
+    pub(crate) async fn accept_and_report(&mut self, id: ProposalId) -> Vec<Outgoing> {
+        let mut after = Vec::new();
+        let mut out = report(self.accept_sheet(id, &mut after).await);
+        out.append(&mut after);
+        out
     }
 
     /// What a sheet says: in the editor if it is open there, otherwise on disk.
@@ -370,7 +404,7 @@ impl LspClient {
         let number = |at: usize| command.arguments.get(at).and_then(Value::as_u64);
         let id = ProposalId::new(number(0).ok_or_else(wrong)?);
         match command.command.as_str() {
-            sheet::ACCEPT => self.accept_sheet(id).await,
+            sheet::ACCEPT => self.accept_sheet(id, after).await,
             sheet::REJECT => self.decide(id, Decision::Reject).await,
             name @ (sheet::KEEP_HUNK | sheet::DROP_HUNK) => {
                 let line = number(1).and_then(|line| u32::try_from(line).ok());

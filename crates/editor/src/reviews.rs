@@ -49,8 +49,29 @@ pub(crate) enum Surface {
         question: u64,
         /// The text that the document should have, until the editor has it. Only then the revision
         /// is on the screen.
-        awaited: Option<String>,
+        awaited: Option<Awaited>,
     },
+}
+
+/// A text that a document should have.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    pub(crate) text: String,
+    /// The revision that the text in the editor was made of.
+    pub(crate) from: u32,
+}
+
+impl Shown {
+    /// The revision that the text in the editor was made of.
+    pub(crate) fn base(&self) -> u32 {
+        match &self.surface {
+            Surface::Sheet {
+                awaited: Some(awaited),
+                ..
+            } => awaited.from,
+            _ => self.revision,
+        }
+    }
 }
 
 /// The proposals that the editor shows.
@@ -92,6 +113,25 @@ impl Reviews {
         self.shown.get(&id).map(|shown| shown.revision)
     }
 
+    /// The revision that the text of a proposal in the editor was made of, if it is shown.
+    pub(crate) fn base(&self, id: ProposalId) -> Option<u32> {
+        self.shown.get(&id).map(Shown::base)
+    }
+
+    /// Whether the document of a proposal should have another text than the editor shows.
+    pub(crate) fn is_awaited(&self, id: ProposalId) -> bool {
+        let shown = self.shown.get(&id);
+        shown.is_some_and(|it| {
+            matches!(
+                &it.surface,
+                Surface::Sheet {
+                    awaited: Some(_),
+                    ..
+                }
+            )
+        })
+    }
+
     /// The revision of a proposal that the editor was asked to show last, if any.
     pub(crate) fn presented(&self, id: ProposalId) -> Option<u32> {
         self.shown.get(&id).map(|shown| shown.presented)
@@ -120,7 +160,8 @@ impl Reviews {
         };
         if let Some(shown) = self.shown.get_mut(&id)
             && let Surface::Sheet { sheet, awaited, .. } = &mut shown.surface
-            && awaited.as_deref() == Some(&*sheet.with_mark(text.to_owned()))
+            && let Some(wanted) = awaited
+            && wanted.text == sheet.with_mark(text.to_owned())
         {
             *awaited = None;
             shown.revision = shown.presented;

@@ -1,7 +1,10 @@
 //! JSON-RPC 2.0 as the language server protocol uses it.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
+use text::show::one_line;
 
 /// Not JSON.
 pub const PARSE_ERROR: i32 = -32700;
@@ -74,11 +77,12 @@ pub struct ResponseError {
 }
 
 impl ResponseError {
-    /// An error with one of the codes above.
-    pub fn new(code: i32, message: impl Into<String>) -> ResponseError {
+    /// An error with one of the codes above. Editors show the message as it is, so it becomes one
+    /// line that steers nothing.
+    pub fn new(code: i32, message: impl Display) -> ResponseError {
         ResponseError {
             code,
-            message: message.into(),
+            message: one_line(message),
         }
     }
 

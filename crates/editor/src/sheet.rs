@@ -17,6 +17,9 @@ use crate::uri;
 /// The folder of all sheets, below the companion's own.
 pub(crate) const SHEETS: &str = "reviews";
 
+/// A larger text is not taken from a sheet: no agent sends a larger one.
+const LARGEST: u64 = 64 << 20;
+
 /// Accepts what the sheet says.
 pub(crate) const ACCEPT: &str = "outrigger.accept";
 /// Rejects the proposal.
@@ -82,7 +85,8 @@ impl Sheet {
 
     /// What the sheet says on disk.
     pub(crate) fn saved_text(&self) -> Option<String> {
-        std::fs::read_to_string(&self.file).ok()
+        let bytes = private::read_regular(&self.file, LARGEST).ok()?;
+        String::from_utf8(bytes).ok()
     }
 
     /// What can be done at `line` of the sheet.

@@ -305,6 +305,9 @@ pub(crate) struct Proposal {
     pub(crate) dirty: bool,
     /// Whether another text, or some of the hunks, can be accepted.
     pub(crate) editable: bool,
+    /// That the file is kept from agents, so that the edit is accepted whole or not at all, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) withheld: Option<String>,
     /// Counts up from 1 whenever the file has changed and the proposal has new texts.
     pub(crate) revision: u32,
     /// That the file has changed since the agent read it, in words.

@@ -2,7 +2,7 @@
 
 use companion::desk::{AgentSession, LogEntry};
 use workbench::{
-    Agent, Fault, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, SessionId,
+    Agent, Fault, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, Reason, SessionId,
     Standing,
 };
 
@@ -83,6 +83,8 @@ pub struct ProposalSummary {
     pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
+    /// Why its file is kept from agents, if it is: then it is accepted whole or not at all.
+    pub withheld: Option<Reason>,
     /// Why it can only be decided in the agent's terminal, if so.
     pub terminal_only: Option<String>,
 }
@@ -106,7 +108,8 @@ impl ProposalSummary {
             revision: proposal.revision,
             file_change: proposal.file_change,
             conflicts: proposal.conflicts(),
-            editable: proposal.capabilities.takes_edited_text,
+            editable: proposal.takes_edited_text(),
+            withheld: proposal.withheld(),
             terminal_only: match &proposal.standing {
                 Standing::Open => None,
                 Standing::TerminalOnly(why) => Some(why.clone()),

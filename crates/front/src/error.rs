@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use companion::desk::Gone;
+use companion::journal::JournalTrouble;
 use conversation::Trouble;
 use workbench::Refusal;
 
@@ -32,6 +33,9 @@ pub enum FrontError {
     /// Conversations are switched off. How to switch them on depends on the front end.
     #[error("conversations with a daemon are switched off")]
     NoConversation,
+    /// The next run would not know what is pending.
+    #[error("a restart now would lose what is pending and what was decided: {0}")]
+    Unsaved(#[from] JournalTrouble),
     /// The companion is about to end.
     #[error("the companion is shutting down")]
     Gone,

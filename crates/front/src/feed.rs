@@ -21,6 +21,9 @@ use crate::change::{Change, Topic};
 /// How many changes are kept for readers that are behind, and their total size by estimate.
 const KEPT: usize = 4096;
 const KEPT_BYTES: usize = 4 << 20;
+/// How many are kept while no page is open or expected. All other readers are in this process, and
+/// are hardly ever behind.
+const KEPT_WITHOUT_PAGE: usize = 256;
 
 /// How long a reader that has left is expected back, because a page may be reloading.
 const EXPECTED: Duration = Duration::from_mins(1);
@@ -135,6 +138,11 @@ impl Feed {
     /// Assigns a number to a change and notifies all readers.
     pub(crate) fn push(&self, change: Change) {
         let mut ring = self.lock();
+        let kept = if self.has_page(&ring) {
+            KEPT
+        } else {
+            KEPT_WITHOUT_PAGE
+        };
         ring.newest += 1;
         let number = ring.newest;
         ring.bytes += change.size();
@@ -143,7 +151,7 @@ impl Feed {
             change,
             encoded: OnceLock::new(),
         }));
-        while (ring.changes.len() > KEPT || ring.bytes > KEPT_BYTES)
+        while (ring.changes.len() > kept || ring.bytes > KEPT_BYTES)
             && let Some(oldest) = ring.changes.pop_front()
         {
             ring.bytes -= oldest.change.size();
@@ -173,15 +181,19 @@ impl Feed {
     }
 
     pub(crate) fn demand(&self) -> Demand {
-        let expected = self.lock().expected;
-        let is_expected = expected.is_some_and(|until| Instant::now() < until);
-        if self.sharing.load(Ordering::Acquire) > 0 || is_expected {
+        if self.has_page(&self.lock()) {
             Demand::Full
         } else if self.readers.load(Ordering::Acquire) > 0 {
             Demand::Partial
         } else {
             Demand::None
         }
+    }
+
+    /// Whether a reader of all topics is there, or expected soon. Only pages read all of them.
+    fn has_page(&self, ring: &Ring) -> bool {
+        let is_expected = ring.expected.is_some_and(|until| Instant::now() < until);
+        is_expected || self.sharing.load(Ordering::Acquire) > 0
     }
 
     /// Counts a snapshot that is about to be taken. Its reader may know a newer state than the last
@@ -288,19 +300,22 @@ mod tests {
 
     #[test]
     fn a_reader_behind_the_ring_learns_that_it_is_behind() {
-        let feed = Feed::new();
-        for n in 0..KEPT as u64 + 2 {
-            feed.push(review(n));
+        for (reader, kept) in [(ALL, KEPT), (REVIEW, KEPT_WITHOUT_PAGE)] {
+            let feed = Feed::new();
+            feed.join(reader);
+            for n in 0..kept as u64 + 2 {
+                feed.push(review(n));
+            }
+            for position in [0, 1] {
+                let next = feed.after(position, reader);
+                assert!(matches!(next, Next::Behind), "{position}");
+            }
+            assert_eq!(number(&feed.after(2, reader)).unwrap(), 3);
+            feed.start_over();
+            let newest = feed.newest();
+            assert!(matches!(feed.after(newest - 1, reader), Next::Behind));
+            assert!(matches!(feed.after(newest, reader), Next::Nothing(_)));
         }
-        for position in [0, 1] {
-            let next = feed.after(position, REVIEW);
-            assert!(matches!(next, Next::Behind), "{position}");
-        }
-        assert_eq!(number(&feed.after(2, REVIEW)).unwrap(), 3);
-        feed.start_over();
-        let newest = feed.newest();
-        assert!(matches!(feed.after(newest - 1, REVIEW), Next::Behind));
-        assert!(matches!(feed.after(newest, REVIEW), Next::Nothing(_)));
     }
 
     #[test]

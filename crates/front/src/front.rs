@@ -14,6 +14,7 @@ use crate::pump::Pump;
 use crate::reader::Reader;
 use crate::service::{ServiceCommands, ServiceFacts};
 use crate::snapshot::{Overview, Shared, Snapshot};
+use crate::words;
 
 /// Publishes the changes of a conversation; called in their order.
 pub type PublishChange = Box<dyn FnMut(conversation::Change) + Send>;
@@ -116,6 +117,9 @@ impl Front {
     async fn overview_and_log(&self) -> Result<(Overview, Vec<LogEntry>), FrontError> {
         let ServiceFacts { editors, problems } = self.facts().await?;
         let read = self.0.desk.ask(|state| {
+            let mut problems = problems;
+            let unsaved = state.journal_trouble();
+            problems.extend(unsaved.map(|trouble| words::unsaved_state(&trouble)));
             let overview = Overview {
                 folders: state.workbench().roots().to_vec(),
                 agents: state.sessions(),
@@ -130,7 +134,7 @@ impl Front {
         });
         let (overview, log, receipt) = read.await?;
         // What the person has seen must survive a crash.
-        receipt.written().await;
+        receipt.settled().await;
         Ok((overview, log))
     }
 }

@@ -5,7 +5,8 @@
 //! unsaved changes) whenever it is shown and before it is accepted, and is reviewed against that.
 //! The rules are `workbench`'s; here the text is read.
 
-use companion::original;
+use companion::desk::Reservation;
+use companion::original::{OriginalFile, Unshowable};
 use workbench::{Original, Proposal, ProposalId, Refusal, Standing};
 
 use crate::error::FrontError;
@@ -28,7 +29,7 @@ impl Front {
             if proposal.standing != Standing::Open {
                 return Ok(());
             }
-            let present = self.present(&proposal).await?;
+            let (present, reserved) = self.present(&proposal).await?;
             let revised = off_thread(move || {
                 (!proposal.is_against(&present)).then(|| proposal.against(present))
             });
@@ -36,16 +37,23 @@ impl Front {
                 return Ok(());
             };
             // If somebody else was first, what they have made of it is looked at once more.
-            let is_revised = self.0.desk.ask(move |state| state.revise(id, revised));
-            if is_revised.await? {
+            let is_revised = self.0.desk.ask(move |state| {
+                // From here on the proposal itself counts.
+                drop(reserved);
+                state.revise(id, revised)
+            });
+            if is_revised.await?? {
                 return Ok(());
             }
         }
         Err(Refusal::Stale.into())
     }
 
-    /// What the person has now for the file of a proposal.
-    async fn present(&self, proposal: &Proposal) -> Result<Original, FrontError> {
+    /// What the person has now for the file of a proposal, and the room that was made for it.
+    async fn present(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<(Original, Option<Reservation>), FrontError> {
         let asked = proposal.clone();
         let known = self.0.desk.ask(move |state| {
             let roots = state.workbench().roots().to_vec();
@@ -53,10 +61,23 @@ impl Front {
         });
         let (unsaved, roots, limit) = known.await?;
         if let Some(text) = unsaved {
-            return Ok(Original::Text(text.as_ref().to_owned()));
+            return Ok((Original::Text(text), None));
         }
+        let unreadable = |why: Unshowable| Refusal::Unreadable(why.to_string());
         let path = proposal.path.clone();
-        let read = off_thread(move || original::read(&path, &roots, limit)).await?;
-        Ok(read.map_err(|why| Refusal::Unreadable(why.to_string()))?)
+        let opened = off_thread(move || OriginalFile::open(&path, &roots, limit)).await?;
+        let file = opened.map_err(unreadable)?;
+        let (id, place, length) = (proposal.id, file.place().clone(), file.length());
+        // The text itself, and the edit that is brought into it.
+        let needed = usize::try_from(file.room()).unwrap_or(usize::MAX);
+        let needed = needed.saturating_add(proposal.requested.proposed.len());
+        let made = self.0.desk.ask(move |state| {
+            state.update_place(id, place);
+            let reserved = state.reserve_for_review(needed)?;
+            Ok::<_, Refusal>((reserved, state.known_originals(length)))
+        });
+        let (reserved, known) = made.await??;
+        let read = off_thread(move || file.read(&known)).await?;
+        Ok((read.map_err(unreadable)?, Some(reserved)))
     }
 }

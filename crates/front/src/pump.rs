@@ -193,7 +193,7 @@ async fn summarise(desk: &Desk, id: ProposalId) -> Result<Option<ProposalSummary
         return Ok(None);
     };
     // What the person has seen must survive a crash.
-    receipt.written().await;
+    receipt.settled().await;
     let summary = off_thread(move || ProposalSummary::of(&proposal, &agents)).await;
     summary.map(Some).map_err(|_| Gone)
 }

@@ -15,14 +15,14 @@ impl Front {
         });
         let (proposals, receipt) = listed.await?;
         // What the person has seen must survive a crash.
-        receipt.written().await;
+        receipt.settled().await;
         Ok(proposals)
     }
 
     /// A pending proposal, against the present text of its file if that can be read.
     pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, FrontError> {
         match self.refresh(id).await {
-            Ok(()) | Err(FrontError::Refused(Refusal::Unreadable(_))) => {}
+            Ok(()) | Err(FrontError::Refused(Refusal::Unreadable(_) | Refusal::NoRoom)) => {}
             Err(error) => return Err(error),
         }
         self.proposal_as_it_is(id).await
@@ -35,7 +35,7 @@ impl Front {
         });
         let (found, receipt) = found.await?;
         let proposal = found?;
-        receipt.written().await;
+        receipt.settled().await;
         Ok(proposal)
     }
 
@@ -80,7 +80,7 @@ impl Front {
         Ok(set.await?)
     }
 
-    /// Decides a proposal. Returns when the decision would survive a crash.
+    /// Decides a proposal. Returns when the decision would survive a crash, or says why it would not.
     ///
     /// `seen` is the revision that the person had in front of them; without it, the last one that
     /// a command has shown. If the file is not what they have seen, nothing is accepted.
@@ -111,8 +111,8 @@ impl Front {
             .desk
             .ask(move |state| (state.decide(id, decision, seen), state.receipt()));
         let (decided, receipt) = decided.await?;
-        let decided = decided?;
-        receipt.written().await;
+        let mut decided = decided?;
+        decided.unsaved = receipt.written().await.err();
         Ok(decided)
     }
 }

@@ -61,8 +61,11 @@ pub struct JoinedEditor {
 pub type ServiceCommands = mpsc::Sender<ServiceCommand>;
 
 impl Front {
-    /// Restarts the companion. Returns before it happens.
+    /// Restarts the companion. Returns before it happens. Refused if the next run would not know
+    /// what this one knows.
     pub async fn restart(&self) -> Result<(), FrontError> {
+        let receipt = self.0.desk.ask(|state| state.receipt()).await?;
+        receipt.written().await?;
         self.send(ServiceCommand::Restart).await
     }
 

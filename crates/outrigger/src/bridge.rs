@@ -23,6 +23,7 @@ use workbench::Agent;
 use crate::args::{BridgeArgs, GlobalArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
+use crate::output::protocol_pipe;
 
 const SESSION_HEADER: &str = "mcp-session-id";
 /// The longest line and the longest event that are forwarded.
@@ -37,7 +38,7 @@ pub(crate) async fn bridge(global: &GlobalArgs, args: &BridgeArgs) -> CommandRes
     let client = McpClient::new(&record, agent)?;
     let (out, mut lines) = mpsc::channel::<Bytes>(16);
     let writing = tokio::spawn(async move {
-        let mut stdout = tokio::io::stdout();
+        let mut stdout = protocol_pipe();
         while let Some(line) = lines.recv().await {
             let written = async {
                 stdout.write_all(&line).await?;

@@ -7,30 +7,34 @@ use clap::{CommandFactory, Parser};
 
 use crate::args::{Arguments, Command, ServeArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
-use crate::output::print;
-use crate::runtime::block_on;
-use crate::{bridge, commands, daemon, lsp, man, memory, run, serve};
+use crate::output::print_exactly;
+use crate::runtime::{self, block_on};
+use crate::{bridge, commands, daemon, lsp, man, memory, run, serve, usage};
 
 /// Runs the program.
 pub(crate) fn run() -> CommandResult {
     memory::return_large_blocks();
+    runtime::report_panics();
     // The inner processes of `outrigger run` and `outrigger lsp` are not commands for people.
     match run::inner_process().or_else(lsp::editor_service) {
         Some(result) => result,
-        None => run_command(&parse()),
+        None => match parse() {
+            Ok(arguments) => run_command(&arguments),
+            Err(error) => Ok(usage::report(error)),
+        },
     }
 }
 
 /// Parses the command line. Flags of `serve` may stand without a command, but not before another
 /// one.
-fn parse() -> Arguments {
-    let arguments = Arguments::parse();
+fn parse() -> Result<Arguments, clap::Error> {
+    let arguments = Arguments::try_parse()?;
     if arguments.command.is_some() && arguments.serve != ServeArgs::default() {
         let message = "options for running a companion stand after `serve`";
         let usage = clap::error::ErrorKind::ArgumentConflict;
-        Arguments::command().error(usage, message).exit();
+        return Err(Arguments::command().error(usage, message));
     }
-    arguments
+    Ok(arguments)
 }
 
 fn run_command(arguments: &Arguments) -> CommandResult {
@@ -59,7 +63,7 @@ fn run_command(arguments: &Arguments) -> CommandResult {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "outrigger", &mut script);
-            print(&String::from_utf8_lossy(&script));
+            print_exactly(&String::from_utf8_lossy(&script));
             Ok(ExitCode::SUCCESS)
         }
         Command::Man(args) => man::man(args),

@@ -17,7 +17,7 @@ pub(crate) use proposals::{proposals, show};
 pub(crate) use service::{env, restart, stop, url};
 pub(crate) use status::status;
 
-/// A client of this companion.
+/// A client of this companion, which runs.
 pub(crate) fn client(record: &Record) -> Client {
-    Client::new(record.port, record.secret.clone())
+    Client::new(record.port, record.secret.clone()).of_process(record.pid)
 }

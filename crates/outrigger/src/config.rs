@@ -128,6 +128,11 @@ impl Config {
             body: self.max_body.value,
             bodies: defaults.bodies.max(self.max_body.value),
             drain: defaults.drain.max(self.max_body.value),
+            // Two of the largest requests have room at the same time.
+            texts: (self.max_body.value)
+                .saturating_add(usize::try_from(defaults.original).unwrap_or(usize::MAX))
+                .saturating_mul(4)
+                .max(defaults.texts),
             debounce: self.debounce.value,
             ..defaults
         }
@@ -508,7 +513,8 @@ mod tests {
         let text = "\"a\\u001b[2J\\nport = 1\" = 1\n\"ignore\\n\" = 1";
         let config = load(&ServeArgs::default(), &[], "", text).unwrap();
         let state = Setting::default("/s".into());
-        let shown = ShownConfig::new(&config, &[], &state).to_string();
+        let shown = ShownConfig::new(&config, &[], &state).lines();
+        let shown = shown.as_str();
         assert!(
             shown.contains("there is no setting `a␛[2J␊port = 1`"),
             "{shown}"

@@ -17,7 +17,7 @@ use crate::args::{DaemonArgs, DaemonCommand, GlobalArgs, ListArgs};
 use crate::config::{DaemonSettings, DaemonTarget};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
-use crate::output::{counted, note, one_line, print, print_json};
+use crate::output::{Lines, counted, note, print, print_json, print_line};
 
 /// How many conversations are listed.
 const PAGE: u32 = 100;
@@ -80,22 +80,27 @@ async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(status: &StatusReport) -> String {
-    let known = |it: Option<String>| it.map_or_else(|| "unknown".into(), one_line);
+fn describe(status: &StatusReport) -> Lines {
+    let known = |it: Option<String>| it.unwrap_or_else(|| "unknown".into());
     let number = |it: Option<u64>, what: &str| match it {
         Some(it) => counted(it, what),
         None => format!("unknown {what}s"),
     };
-    format!(
-        "{}\n  Qwen Code {} · process {}\n  {} · {} · {}\n  works in {}\n",
-        status.address,
+    let mut lines = Lines::new();
+    lines.push(&status.address);
+    lines.push(format_args!(
+        "  Qwen Code {} · process {}",
         known(status.version.clone()),
-        known(status.process.map(|it| it.to_string())),
+        known(status.process.map(|it| it.to_string()))
+    ));
+    lines.push(format_args!(
+        "  {} · {} · {}",
         number(status.sessions, "conversation"),
         number(status.active_prompts, "running turn"),
-        number(status.pending_permissions, "open request"),
-        one_line(status.workspaces.join(", ")),
-    )
+        number(status.pending_permissions, "open request")
+    ));
+    lines.push(format_args!("  works in {}", status.workspaces.join(", ")));
+    lines
 }
 
 #[derive(Serialize)]
@@ -137,7 +142,7 @@ async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -
     if args.json {
         print_json(&listed);
     } else if listed.is_empty() {
-        print(&format!("no conversations in {}\n", one_line(folder)));
+        print_line(format_args!("no conversations in {folder}"));
     }
     for session in listed.iter().filter(|_| !args.json) {
         let state = match (session.waits_for_a_person, session.busy) {
@@ -147,8 +152,7 @@ async fn sessions(global: &GlobalArgs, target: &DaemonTarget, args: &ListArgs) -
         };
         let title = session.title.as_deref().unwrap_or("(no title)");
         let title = title.lines().next().unwrap_or_default();
-        let line = format!("{}  {state:<8} {title}", session.id);
-        print(&(one_line(line) + "\n"));
+        print_line(format_args!("{}  {state:<8} {title}", session.id));
     }
     if more {
         note(format_args!(
@@ -204,7 +208,9 @@ fn request_failure(error: &DaemonError) -> Failure {
         DaemonError::Unreachable { .. }
         | DaemonError::Timeout { .. }
         | DaemonError::ConnectionLost { .. } => FailureKind::Silent,
-        DaemonError::InvalidResponse { .. } => FailureKind::Configuration,
+        DaemonError::Foreign { .. } | DaemonError::InvalidResponse { .. } => {
+            FailureKind::Configuration
+        }
         DaemonError::SessionEnded => FailureKind::Other,
         DaemonError::Refused(refusal) => match refusal.reason() {
             ErrorReason::Unauthorized

@@ -4,12 +4,17 @@
 //! when: it follows the folders that are served, the editors that come and go, and the processes
 //! that agents may take for their editor, and it writes the record from which commands and a later run learn the same.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use beacon::{Announcement, Beacon, IdeInfo, Remover, Surroundings, process};
-use companion::registry::{Record, Slot};
+use companion::registry::{self, Record, Slot};
 use web::wire::Environment;
 use workbench::Agent;
+
+/// How often a companion that agents are connected to gives a sign of life.
+pub(crate) const BEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The discovery files of a running companion, and its record.
 pub(crate) struct Discovery {
@@ -17,7 +22,11 @@ pub(crate) struct Discovery {
     announcement: Announcement,
     agents: Vec<Agent>,
     record: Record,
+    /// Why others do not find the record, if it could not be written.
+    record_trouble: Option<String>,
     slot: Slot,
+    /// When the last sign of life was given.
+    beat_at: Option<Instant>,
     /// The processes that agents may take for their editor, as far as they follow from where we
     /// were started. Those that were added later stand in the record.
     candidates: Vec<u32>,
@@ -47,7 +56,9 @@ impl Discovery {
             announcement,
             agents,
             record,
+            record_trouble: None,
             slot,
+            beat_at: None,
             candidates,
             editors: editor.into_iter().collect(),
         };
@@ -72,11 +83,12 @@ impl Discovery {
         self.beacon.remover()
     }
 
-    /// What keeps agents from finding us, as sentences for the person.
+    /// What keeps agents and commands from finding us, as sentences for the person.
     pub(crate) fn problems(&self) -> Vec<String> {
         let problems = self.beacon.problems().iter();
         problems
             .map(|problem| format!("{} ({})", problem.message, problem.hint))
+            .chain(self.record_trouble.clone())
             .collect()
     }
 
@@ -137,17 +149,45 @@ impl Discovery {
         }
     }
 
-    /// Removes the files, and tells everybody who knows the record that this is about to end.
-    pub(crate) fn remove(&mut self) {
+    /// Makes the record and its folder again if somebody has deleted them. Says whether it has: then
+    /// everything else in that folder has to be written again, too.
+    pub(crate) fn restore_record(&mut self) -> bool {
+        if self.record_trouble.is_none() && self.slot.is_intact() {
+            return false;
+        }
+        let restored = self.slot.restore();
+        let restored = restored.and_then(|()| self.slot.record(&self.record));
+        let is_restored = restored.is_ok();
+        self.recorded(restored);
+        if is_restored {
+            tracing::info!(folder = %self.slot.folder().display(), "wrote the state of this companion again");
+        }
+        is_restored
+    }
+
+    /// Gives a sign of life if one is due. `is_used` says whether an agent is connected: only then
+    /// there is something that a run that follows at once could go on with.
+    pub(crate) fn beat(&mut self, is_used: bool) {
+        if is_used && self.beat_at.is_none_or(|at| at.elapsed() >= BEAT_INTERVAL) {
+            self.slot.beat();
+            self.beat_at = Some(Instant::now());
+        }
+    }
+
+    /// Removes the files, and tells everybody who knows the record that this is about to end, and
+    /// whether it is started again at once.
+    pub(crate) fn remove(&mut self, returns: bool) {
         self.beacon.remove();
         self.record.ending = true;
+        self.record.returns = returns;
         self.write_record();
     }
 
-    /// Leaves files and record in place for the program that this process becomes at once.
-    pub(crate) fn hand_over(self) {
+    /// Leaves files and record in place for the program that this process becomes at once. It gets
+    /// the lock that says that the companion is alive.
+    pub(crate) fn hand_over(self) -> File {
         self.beacon.hand_over();
-        self.slot.hand_down();
+        self.slot.into_lock()
     }
 
     /// Says whether there were any.
@@ -175,13 +215,28 @@ impl Discovery {
 
     fn write_record(&mut self) {
         self.record.files = self.beacon.files().map(Into::into).collect();
-        if let Err(error) = self.slot.record(&self.record) {
-            tracing::warn!(%error, "cannot write the record of this companion; commands will not find it");
+        let written = self.slot.record(&self.record);
+        self.recorded(written);
+    }
+
+    /// Notes how it went, and tells the log what is new.
+    fn recorded(&mut self, written: Result<(), registry::Error>) {
+        let trouble = written.err().map(|error| {
+            format!(
+                "commands and editors may not find this companion, or find what it was: {error}"
+            )
+        });
+        if let Some(trouble) = trouble
+            .as_ref()
+            .filter(|it| self.record_trouble.as_ref() != Some(it))
+        {
+            tracing::warn!("{trouble}");
         }
+        self.record_trouble = trouble;
     }
 }
 
 /// Whether the process still runs. `started` tells it from a later one with the same id.
 pub(crate) fn is_running(pid: u32, started: Option<u64>) -> bool {
-    process::exists(pid) && process::started(pid) == started
+    process::exists(pid) && process::is_same_run(started, process::started(pid))
 }

@@ -3,10 +3,10 @@
 //! The rules are those of git. What is decided here depends on flags, variables and the terminal;
 //! they are passed in to the rules, so that the rules can be tested.
 
-use std::io::{self, IsTerminal as _};
-
 use crate::args::{ColorChoice, DisplayArgs};
-use crate::output::{coloured, print, printable, with_coloured_counts};
+use crate::output::{
+    Lines, coloured, is_terminal, print_exactly, printable, size, with_coloured_counts,
+};
 
 /// How texts are shown, decided once for a command.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Display {
     /// For the stdout of this process.
     pub(crate) fn of_stdout(args: &DisplayArgs) -> Display {
         let variable = |name: &str| std::env::var(name).ok();
-        let is_terminal = io::stdout().is_terminal();
+        let is_terminal = is_terminal();
         Display {
             is_terminal,
             colour: colour(args.color, is_terminal, &variable),
@@ -28,23 +28,21 @@ impl Display {
         }
     }
 
-    /// Whether a person reads it, and not a program.
-    pub(crate) fn is_terminal(&self) -> bool {
-        self.is_terminal
-    }
-
-    /// Shows lines of ours followed by a diff. Into a file or a pipe it goes byte for byte; where a
-    /// person reads it, foreign control characters are replaced.
-    pub(crate) fn show_diff(&self, text: &str) {
+    /// Shows a diff, with `head` above it where a person reads it. A program gets a diff and nothing
+    /// else, byte for byte; before a person, what steers a terminal is replaced.
+    pub(crate) fn show_diff(&self, head: &Lines, diff: &str) {
+        let head = if self.is_terminal { head.as_str() } else { "" };
+        let text = head.to_owned() + &printable(diff);
         match (self.is_terminal, self.colour) {
-            (false, false) => print(text),
-            (_, true) => self.show(&printable(text), &coloured(&printable(text))),
-            (true, false) => self.show(&printable(text), &printable(text)),
+            (false, false) => print_exactly(diff),
+            (_, true) => self.show(&text, &coloured(&text)),
+            (true, false) => self.show(&text, &text),
         }
     }
 
-    /// Shows summaries of proposals, which have no control characters.
-    pub(crate) fn show_summaries(&self, text: &str) {
+    /// Shows summaries of proposals.
+    pub(crate) fn show_summaries(&self, summaries: &Lines) {
+        let text = summaries.as_str();
         if self.colour {
             self.show(text, &with_coloured_counts(text));
         } else {
@@ -52,18 +50,18 @@ impl Display {
         }
     }
 
-    /// Shows `text`; `plain` is the same without colours, to measure it.
+    /// Shows `text`, which has no colours but ours; `plain` is the same without them, to measure it.
     fn show(&self, plain: &str, text: &str) {
         let Some(pager) = &self.pager else {
-            return print(text);
+            return print_exactly(text);
         };
         match size() {
             Some((rows, columns)) if !fits(plain, rows, columns) => {
                 if !paged(pager, text) {
-                    print(text);
+                    print_exactly(text);
                 }
             }
-            _ => print(text),
+            _ => print_exactly(text),
         }
     }
 }
@@ -108,19 +106,6 @@ fn fits(text: &str, rows: usize, columns: usize) -> bool {
         .map(|line| line.chars().count().div_ceil(columns).max(1))
         .sum();
     used < rows
-}
-
-/// The rows and columns of the terminal.
-#[cfg(unix)]
-fn size() -> Option<(usize, usize)> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    (size.ws_row > 0).then(|| (size.ws_row.into(), size.ws_col.into()))
-}
-
-/// Without a size there is no paging.
-#[cfg(not(unix))]
-fn size() -> Option<(usize, usize)> {
-    None
 }
 
 /// Shows a text in the pager and waits for its end; `false` if there is no such pager.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::output::{one_line, print_error};
+use crate::output::{Lines, one_line, print_error};
 
 /// The kinds of failure. Each has an exit code of its own, so that scripts can tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,18 +70,28 @@ impl Failure {
         self
     }
 
+    fn lines(&self) -> Lines {
+        let mut lines = Lines::new();
+        lines.push(format_args!("outrigger: {}", self.message));
+        if let Some(hint) = &self.hint {
+            lines.push(format_args!("  hint: {hint}"));
+        }
+        lines
+    }
+
     /// Prints the failure and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
-        print_error(&format!("outrigger: {self}\n"));
+        print_error(&self.lines());
         ExitCode::from(self.kind.code())
     }
 }
 
+/// The failure in one line, for where there is no room for two.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
+            Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
     }
@@ -107,8 +117,12 @@ mod tests {
         let failure = Failure::other("cannot read a\n  hint: rm -rf\u{1b}[2J", "no such file")
             .hint("look for a\nb");
         assert_eq!(
+            failure.lines().as_str(),
+            "outrigger: cannot read a␊  hint: rm -rf␛[2J: no such file\n  hint: look for a␊b\n"
+        );
+        assert_eq!(
             failure.to_string(),
-            "cannot read a␊  hint: rm -rf␛[2J: no such file\n  hint: look for a␊b"
+            "cannot read a␊  hint: rm -rf␛[2J: no such file; look for a␊b"
         );
     }
 }

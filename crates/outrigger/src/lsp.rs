@@ -24,6 +24,7 @@ use crate::args::{GlobalArgs, LspArgs};
 use crate::commands::client;
 use crate::config::{Layer, hiding_patterns};
 use crate::failure::{CommandResult, Failure, FailureKind};
+use crate::output::protocol_pipe;
 use crate::service::{existing_folders, is_same_version};
 use crate::{folders, runtime, signals};
 
@@ -79,11 +80,15 @@ fn create_private(path: &Path) -> std::io::Result<File> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let file = options.open(path)?;
+    // One that was there already has kept its mode.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 async fn serve_editor(global: &GlobalArgs, args: &LspArgs, trace: Option<Trace>) -> SessionEnd {
-    let (stdin, stdout) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let (stdin, stdout) = (BufReader::new(tokio::io::stdin()), protocol_pipe());
     let mut greeting = Greeting::new(stdin, stdout, trace.clone());
     loop {
         let Some(hello) = greeting.hello().await else {
@@ -114,7 +119,7 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
         {
             tracing::warn!(
                 "process {} serves these folders with version {} of outrigger, this is version {}; \
-                 it is not joined: restart it with `outrigger restart`, or from its editor",
+                 it is not joined: restart it where it was started, or end it with `outrigger stop`",
                 other.pid,
                 other.version,
                 env!("CARGO_PKG_VERSION")
@@ -126,6 +131,8 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
             Some(record) if has_other_settings(record, &settings) && end_unused(record).await => {}
             Some(record) => match client(record).join().await {
                 Ok(pipe) => return Ok(pipe),
+                // It has no seat left, and waiting does not change that.
+                Err(error) if error.is_final() => return Err(error.into()),
                 // It may be about to end.
                 Err(error) => trouble = Some(error),
             },

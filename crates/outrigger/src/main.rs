@@ -1,32 +1,7 @@
-//! The program: reads the command line and the configuration, puts the crates together, and
-//! reports to the person.
-
-mod args;
-mod bridge;
-mod browser;
-mod cli;
-mod commands;
-mod config;
-mod daemon;
-mod discovery;
-mod display;
-mod failure;
-mod folders;
-mod input;
-mod lsp;
-mod man;
-mod memory;
-mod narration;
-mod output;
-mod resume;
-mod run;
-mod runtime;
-mod serve;
-mod service;
-mod signals;
+//! The program. Everything that it does is in the library beside it.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run().unwrap_or_else(|failure| failure.report())
+    outrigger::main()
 }

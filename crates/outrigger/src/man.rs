@@ -8,7 +8,7 @@ use clap_mangen::Man;
 
 use crate::args::{Arguments, ManArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
-use crate::output::{note, print};
+use crate::output::{note, print_exactly};
 
 pub(crate) fn man(args: &ManArgs) -> CommandResult {
     if let Some(dir) = &args.dir {
@@ -17,7 +17,7 @@ pub(crate) fn man(args: &ManArgs) -> CommandResult {
     let mut page = Vec::new();
     let rendered = Man::new(command(&args.command)?).render(&mut page);
     rendered.map_err(|error| Failure::other("cannot write the manual page", error))?;
-    print(&String::from_utf8_lossy(&page));
+    print_exactly(&String::from_utf8_lossy(&page));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use workbench::{Outcome, ProposalId, SessionId};
 
 use crate::folders;
-use crate::output::print_error;
+use crate::output::{Lines, print_error};
 
 /// How long an agent may be away before it counts as gone. A published agent is away for a second
 /// whenever a stream of it ends.
@@ -48,8 +48,8 @@ async fn narrate(mut reader: Reader, mut narrator: Narrator) -> Result<(), Front
         };
         if !lines.is_empty() {
             // A terminal can be stopped, and then a write does not return.
-            let text = lines.join("\n") + "\n";
-            front::off_thread(move || print_error(&text)).await?;
+            let lines: Lines = lines.into_iter().collect();
+            front::off_thread(move || print_error(&lines)).await?;
         }
     }
 }
@@ -267,6 +267,7 @@ mod tests {
             file_change: None,
             conflicts: 0,
             editable: true,
+            withheld: None,
             terminal_only: None,
         }
     }

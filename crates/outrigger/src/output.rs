@@ -1,29 +1,55 @@
-//! Printing to the person.
+//! Printing to the person: the only place that writes to stdout and stderr.
 //!
 //! Paths, names and texts come from workspaces and agents. They must not control the terminal,
-//! and they must not look like lines of ours: [`one_line`] is for everything that stands inside a
-//! line, [`printable`] for texts that have lines of their own. A reader that has gone away
-//! (`outrigger proposals | head`) is not an error, on stdout as on stderr.
+//! and they must not look like lines of ours. So what is printed is made of [`Lines`], each of which
+//! ends where we end it; a text that has lines of its own is [`speech`] or is quoted. What programs
+//! read has functions of its own. A reader that has gone away (`outrigger proposals | head`) is not
+//! an error, on stdout as on stderr.
 
 use std::fmt::{Display, Write as _};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use serde::Serialize;
-pub(crate) use text::show::{one_line, printable};
+pub(crate) use text::show::{Lines, one_line, printable};
 
-/// Prints to stdout, as it is.
-pub(crate) fn print(text: &str) {
-    write_all(&mut io::stdout(), text);
+/// Prints to stdout.
+pub(crate) fn print(lines: &Lines) {
+    write_out(lines.as_str());
 }
 
-/// Prints to stderr, as it is.
-pub(crate) fn print_error(text: &str) {
-    write_all(&mut io::stderr(), text);
+/// Prints to stderr.
+pub(crate) fn print_error(lines: &Lines) {
+    write_error(lines.as_str());
+}
+
+/// Prints one line to stdout.
+pub(crate) fn print_line(line: impl Display) {
+    write_out(&(one_line(line) + "\n"));
+}
+
+/// Prints one line to stderr.
+pub(crate) fn print_error_line(line: impl Display) {
+    write_error(&(one_line(line) + "\n"));
 }
 
 /// Prints one line to stderr that says which program it comes from.
 pub(crate) fn note(message: impl Display) {
-    print_error(&format!("outrigger: {}\n", one_line(message)));
+    print_error_line(format_args!("outrigger: {message}"));
+}
+
+/// Asks on stderr: the person types behind the question.
+pub(crate) fn ask(question: impl Display) {
+    write_error(&(one_line(question) + " "));
+}
+
+/// Prints a piece of what an agent says, with lines of its own, to stdout.
+pub(crate) fn speech(text: &str) {
+    write_out(&printable(text));
+}
+
+/// Prints a foreign text with lines of its own to stderr.
+pub(crate) fn print_foreign_error(text: &str) {
+    write_error(&printable(text));
 }
 
 /// "1 file", "2 files".
@@ -34,9 +60,19 @@ pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, what: 
 
 /// Prints a value for programs.
 pub(crate) fn print_json(value: &impl Serialize) {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    print(&text);
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    write_out(&(text::show::json(&text) + "\n"));
+}
+
+/// Prints a value for programs that read lines.
+pub(crate) fn print_json_line(value: &impl Serialize) {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    write_out(&(text::show::json(&text) + "\n"));
+}
+
+/// Prints a text for programs, byte for byte: a patch, a script, a manual page.
+pub(crate) fn print_exactly(text: &str) {
+    write_out(text);
 }
 
 /// Where the log goes: stderr, one line for each event, whatever a peer put into it.
@@ -46,7 +82,7 @@ pub(crate) struct LogWriter;
 impl Write for LogWriter {
     /// The log writes every event with one call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        print_error(&log_line(event));
+        write_error(&log_line(event));
         Ok(event.len())
     }
 
@@ -58,6 +94,68 @@ impl Write for LogWriter {
 fn log_line(event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     one_line(text.trim_end_matches('\n')) + "\n"
+}
+
+/// Whether a person reads what is printed, and not a program.
+pub(crate) fn is_terminal() -> bool {
+    stdout().is_terminal()
+}
+
+/// Whether a person reads what is printed to stderr.
+pub(crate) fn error_is_terminal() -> bool {
+    stderr().is_terminal()
+}
+
+/// The rows and columns of the terminal.
+#[cfg(unix)]
+pub(crate) fn size() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    (size.ws_row > 0).then(|| (size.ws_row.into(), size.ws_col.into()))
+}
+
+/// Without a size there is no paging.
+#[cfg(not(unix))]
+pub(crate) fn size() -> Option<(usize, usize)> {
+    None
+}
+
+/// The stdout of a process that speaks a protocol on it. It is never a person's.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a peer reads it, and no terminal"
+)]
+pub(crate) fn protocol_pipe() -> tokio::io::Stdout {
+    tokio::io::stdout()
+}
+
+/// The stderr of a process that forwards what another process of this program has printed.
+#[expect(clippy::disallowed_methods, reason = "the other process has shown it")]
+pub(crate) fn log_pipe() -> tokio::io::Stderr {
+    tokio::io::stderr()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "everything else goes through here"
+)]
+fn stdout() -> io::Stdout {
+    io::stdout()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "everything else goes through here"
+)]
+fn stderr() -> io::Stderr {
+    io::stderr()
+}
+
+fn write_out(text: &str) {
+    write_all(&mut stdout(), text);
+}
+
+fn write_error(text: &str) {
+    write_all(&mut stderr(), text);
 }
 
 fn write_all(stream: &mut impl Write, text: &str) {

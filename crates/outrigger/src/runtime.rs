@@ -1,12 +1,13 @@
 //! What a process needs before it can serve or ask: threads, a log, and an end on panic.
 
 use std::future::Future;
+use std::panic::Location;
 
 use tokio::runtime::{Builder, Runtime};
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::{CommandResult, Failure};
-use crate::output::LogWriter;
+use crate::output::{Lines, LogWriter, note, print_error};
 
 /// Starts the runtime of a companion: two threads, so that one large request does not delay the
 /// rest.
@@ -37,6 +38,25 @@ pub(crate) fn log_to_stderr(level: LevelFilter) {
         .try_init();
 }
 
+/// Reports panics in one line of ours: a panic can quote the text that it tripped over.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        note(panic_report(panic.payload_as_str(), panic.location()));
+        let backtrace = std::backtrace::Backtrace::capture();
+        if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+            let mut lines = Lines::new();
+            lines.quote("  ", &backtrace.to_string());
+            print_error(&lines);
+        }
+    }));
+}
+
+fn panic_report(what: Option<&str>, place: Option<&Location<'_>>) -> String {
+    let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+    let what = what.unwrap_or("no message");
+    format!("this is a bug in outrigger{place}: {what}")
+}
+
 /// Ends the whole program if any part of it panics, after `clean_up`. A companion that has lost
 /// one of its tasks would be worse than none: the editor or the person can start it again, and it
 /// takes up its state.
@@ -51,4 +71,28 @@ pub(crate) fn on_panic(clean_up: impl Fn() + Send + Sync + 'static) {
 
 fn cannot_start(error: std::io::Error) -> Failure {
     Failure::other("cannot start", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_says_where_it_was_and_forges_nothing() {
+        let place = Location::caller();
+        let (file, line) = (place.file(), place.line());
+        let lines: Lines = [panic_report(
+            Some("no `a\noutrigger: \u{1b}[2J`"),
+            Some(place),
+        )]
+        .into_iter()
+        .collect();
+        let said = lines.as_str();
+        assert!(said.starts_with(&format!("this is a bug in outrigger at {file}:{line}:")));
+        assert!(said.ends_with("no `a␊outrigger: ␛[2J`\n"), "{said}");
+        assert_eq!(
+            panic_report(None, None),
+            "this is a bug in outrigger: no message"
+        );
+    }
 }

@@ -1,6 +1,5 @@
 //! `outrigger serve` and `outrigger config`: a companion without an editor.
 
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::args::{GlobalArgs, ServeArgs};
 use crate::commands::client;
 use crate::config::{Layer, ShownConfig};
 use crate::failure::{CommandResult, Failure};
-use crate::output::{note, one_line, print, print_error, print_json};
+use crate::output::{self, note, print, print_error_line, print_json, print_json_line, print_line};
 use crate::service::{Exit, Service, ServiceOptions, Start, is_same_version, load_config};
 use crate::{browser, folders, narration, resume, runtime, signals};
 
@@ -47,23 +46,23 @@ impl Ready<'_> {
     }
 
     fn print(&self) {
-        print(&(serde_json::to_string(self).unwrap_or_default() + "\n"));
+        print_json_line(self);
     }
 }
 
 pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
-    let socket = resume::inherited_socket();
-    let resumed = socket.is_some();
+    let handover = resume::handover();
+    let resumed = handover.is_some();
     let options = ServiceOptions {
         parent: args.parent,
-        socket,
+        handover,
         ..ServiceOptions::load(global, &args.dirs, Layer::from_flags(args)?)?
     };
     runtime::log_to_stderr(options.config.log.value);
     for warning in options.config.warnings() {
         tracing::warn!("{warning}");
     }
-    let is_terminal = std::io::stdout().is_terminal();
+    let is_terminal = output::is_terminal();
     let has_browser = browser::would_be_seen(&|name| std::env::var(name).ok(), is_terminal);
     let open = options.config.open.value && !args.json && has_browser;
     let narrate = !options.config.quiet.value && !args.json;
@@ -93,7 +92,7 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     runtime.shutdown_timeout(LAST_WORK);
     match exit {
         Exit::Stopped => Ok(ExitCode::SUCCESS),
-        Exit::Restart(socket) => Err(resume::restart(&socket)),
+        Exit::Restart(handover) => Err(resume::restart(handover)),
     }
 }
 
@@ -105,7 +104,7 @@ pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResul
     if args.json {
         print_json(&shown.json());
     } else {
-        print(&shown.to_string());
+        print(&shown.lines());
     }
     // What would keep a companion from starting is a failure here, too.
     config.daemon.enabled_target()?;
@@ -119,26 +118,22 @@ fn say_ready(service: &mut Service, agents: &[Agent], json: bool, open: bool) {
     if json {
         return Ready::of(record, false).print();
     }
-    let roots: Vec<_> = record
-        .roots
-        .iter()
-        .map(|root| one_line(root.display()))
-        .collect();
-    print_error(&format!(
-        "outrigger {} serves {} on port {}\n",
+    let roots = record.roots.iter().map(|root| root.display().to_string());
+    let roots: Vec<_> = roots.collect();
+    print_error_line(format_args!(
+        "outrigger {} serves {} on port {}",
         record.version,
         roots.join(", "),
         record.port
     ));
     // Without random numbers there is no link; the companion works all the same.
     if let Ok(link) = links.fresh() {
-        print(&format!("  review in the browser: {link}\n"));
+        print_line(format_args!("  review in the browser: {link}"));
     }
-    print_error(&format!(
-        "  {};\n  \
-         `outrigger url` gives a fresh link, `outrigger proposals` lists what they want to change.\n",
-        words::how_to_start(agents)
-    ));
+    print_error_line(format_args!("  {};", words::how_to_start(agents)));
+    print_error_line(
+        "  `outrigger url` gives a fresh link, `outrigger proposals` lists what they want to change.",
+    );
     if open
         && let Ok(link) = links.fresh()
         && let Err(failure) = browser::open(&link)
@@ -151,20 +146,18 @@ fn say_ready(service: &mut Service, agents: &[Agent], json: bool, open: bool) {
 async fn say_served(record: &Record, args: &ServeArgs, open: bool) -> Result<(), Failure> {
     let client = client(record);
     let status: wire::Status = client.get("/api/status").await?;
-    print_error(&format!(
-        "{} serves this folder on port {}\n",
-        one_line(who(&status)),
+    print_error_line(format_args!(
+        "{} serves this folder on port {}",
+        who(&status),
         record.port
     ));
     if !is_same_version(record) {
-        let remedy = if record.editor_settings.is_some() {
-            "restart it in its editor"
-        } else {
-            "`outrigger restart` brings it up to date"
-        };
+        // Another version may not say why it cannot be restarted; the command says so then.
+        let remedy = status.no_restart.as_deref();
+        let remedy = remedy.unwrap_or("`outrigger restart` brings it up to date");
         note(format_args!(
             "that is version {} of outrigger, this is {}; {remedy}",
-            one_line(&record.version),
+            record.version,
             env!("CARGO_PKG_VERSION")
         ));
     }
@@ -180,7 +173,7 @@ async fn say_served(record: &Record, args: &ServeArgs, open: bool) -> Result<(),
         return Ok(());
     }
     let link: wire::PageLink = client.post("/api/links", &()).await?;
-    print(&format!("  review in the browser: {}\n", link.url));
+    print_line(format_args!("  review in the browser: {}", link.url));
     if open {
         let link: wire::PageLink = client.post("/api/links", &()).await?;
         if let Err(failure) = browser::open(&link.url) {

@@ -11,9 +11,9 @@ mod privacy;
 mod reception;
 mod server;
 mod start;
+mod succession;
 
 use std::future::Future;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
@@ -29,6 +29,7 @@ use web::{Links, Owner};
 use workbench::{Agent, Fault};
 
 use crate::discovery::{Discovery, is_running};
+use crate::resume::Handover;
 pub(crate) use editors::CLEAN_END;
 pub(crate) use options::{ServiceOptions, StartingEditor, load_config};
 use privacy::PrivacyWatch;
@@ -77,8 +78,8 @@ pub(crate) enum Start {
 pub(crate) enum Exit {
     /// For good.
     Stopped,
-    /// To start again at once on this socket.
-    Restart(TcpListener),
+    /// To start again at once with this.
+    Restart(Handover),
 }
 
 impl Service {
@@ -107,7 +108,7 @@ impl Service {
         let ending = self.until_ending(stop).await;
         // The files go first: nobody should find a companion that is about to end.
         if ending == Ending::Exit {
-            self.discovery.remove();
+            self.discovery.remove(self.returns);
         }
         if ending == Ending::Exit && !self.returns {
             // Streams send what is in the mailboxes before they end.
@@ -121,11 +122,11 @@ impl Service {
         }
         let persisted = self.desk.ask(move |state| state.persist(returning)).await;
         if let Ok(receipt) = persisted {
-            receipt.written().await;
+            receipt.settled().await;
         }
         let exit = if let (Ending::Restart { .. }, Some(socket)) = (ending, socket) {
-            self.discovery.hand_over();
-            Exit::Restart(socket)
+            let lock = self.discovery.hand_over();
+            Exit::Restart(Handover { socket, lock })
         } else {
             drop(self.discovery);
             Exit::Stopped
@@ -219,6 +220,11 @@ impl Service {
             }
         }
         self.discovery.check();
+        if self.discovery.restore_record() {
+            self.desk.tell(State::rewrite_journal).await;
+        }
+        let is_used = self.desk.ask(|state| state.has_sessions()).await;
+        self.discovery.beat(is_used.unwrap_or(false));
         self.reload_privacy().await;
         true
     }

@@ -23,11 +23,18 @@ const ABANDONED: Duration = Duration::from_mins(1);
 /// name is replaced; when it is a symlink, the link goes and its target stays as it was. The
 /// folder should come from [`ensure_folder`](crate::ensure_folder).
 ///
-/// Nothing is flushed to the disk: these files describe a running process, so they mean nothing
-/// after a power cut.
+/// Nothing is flushed to the disk: most of these files describe a running process, so they mean
+/// nothing after a power cut. For the others there is [`write_synced`].
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = folder.join(plain_name(name)?);
-    put(&path, folder, bytes, None)
+    put(&path, folder, bytes, None, Durability::Process)
+}
+
+/// Writes a file as [`write()`] does, and returns when it would survive the end of the machine: its
+/// bytes and its name are on the disk.
+pub fn write_synced(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let path = folder.join(plain_name(name)?);
+    put(&path, folder, bytes, None, Durability::Machine)
 }
 
 /// Writes a file that belongs to somebody else's program, at the person's wish, so that a reader
@@ -41,7 +48,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Error::io("look at", path)(error)),
     };
-    put(path, folder, bytes, permissions)
+    put(path, folder, bytes, permissions, Durability::Process)
+}
+
+/// What a file has to survive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// The end of the process.
+    Process,
+    /// The end of the machine.
+    Machine,
 }
 
 /// A file that takes the name when it is whole.
@@ -50,6 +66,7 @@ fn put(
     folder: &Path,
     bytes: &[u8],
     permissions: Option<fs::Permissions>,
+    durability: Durability,
 ) -> Result<(), Error> {
     let mut file = tempfile::Builder::new()
         .prefix(UNFINISHED)
@@ -61,10 +78,17 @@ fn put(
     }
     .map_err(Error::io("set the mode of", file.path()))?;
     file.write_all(bytes).map_err(Error::io("write", path))?;
-    match file.persist(path) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::io("replace", path)(error.error)),
+    let synced = durability == Durability::Machine;
+    if synced {
+        file.as_file().sync_all().map_err(Error::io("sync", path))?;
     }
+    if let Err(error) = file.persist(path) {
+        return Err(Error::io("replace", path)(error.error));
+    }
+    if synced {
+        platform::sync_folder(folder).map_err(Error::io("sync", folder))?;
+    }
+    Ok(())
 }
 
 /// Reads a file that must be a regular file of this user, no symlink, and no larger than `limit`
@@ -148,6 +172,20 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o7777,
             0o600
         );
+    }
+
+    #[test]
+    fn a_synced_file_is_like_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        for bytes in [&b"one"[..], b""] {
+            write_synced(folder.path(), "7.lock", bytes).unwrap();
+            let path = folder.path().join("7.lock");
+            assert_eq!(read(&path, 3).unwrap().as_deref(), Some(bytes));
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o7777, 0o600);
+        }
+        let gone = write_synced(&folder.path().join("gone"), "7.lock", b"x");
+        assert!(matches!(gone, Err(Error::Io { .. })), "{gone:?}");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Folders that belong to this user. Existing folders are checked, never changed.
+//! Folders that belong to this user. Existing folders are checked, and closed to others if everybody
+//! could write to them.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,7 +11,10 @@ use crate::{Error, platform};
 /// ours, and returns the innermost.
 ///
 /// Folders that are missing (the base too) are created with mode 0700. Those that exist keep
-/// their mode. The base may be a symlink and may belong to anyone: in a sticky folder such as
+/// their mode, with one exception: if every user could write there, nobody but us can from then on,
+/// because others could take our files away and put theirs in the place. A folder with the sticky
+/// bit, where they cannot, is left as it is, and so is one that only a group can write to, which on
+/// many systems is the user's own. The base may be a symlink and may belong to anyone: in a sticky folder such as
 /// `/tmp` nobody else can replace what we own. Every folder below it has to be a real folder
 /// of the effective user, because its owner decides what becomes of the files in it.
 pub fn ensure_folder(base: &Path, below: &[&str]) -> Result<PathBuf, Error> {
@@ -67,10 +71,14 @@ fn check(folder: &Path, metadata: &Metadata) -> Result<(), Error> {
     if !metadata.is_dir() {
         return Err(Error::NotAFolder { path });
     }
-    match platform::foreign_owner(metadata) {
-        Some(owner) => Err(Error::NotOurs { path, owner }),
-        None => Ok(()),
+    if let Some(owner) = platform::foreign_owner(metadata) {
+        return Err(Error::NotOurs { path, owner });
     }
+    if platform::is_open_to_all(metadata) {
+        return platform::close_to_others(folder)
+            .map_err(Error::io("take the right to write from others in", folder));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -102,13 +110,27 @@ mod tests {
     }
 
     #[test]
-    fn existing_folders_keep_their_mode() {
-        let base = tempfile::tempdir().unwrap();
-        let ide = base.path().join("ide");
-        fs::create_dir(&ide).unwrap();
-        fs::set_permissions(&ide, fs::Permissions::from_mode(0o755)).unwrap();
-        ensure_folder(base.path(), &["ide"]).unwrap();
-        assert_eq!(mode(&ide), 0o755);
+    fn existing_folders_keep_their_mode_unless_everybody_can_write_there() {
+        for (found, left) in [
+            (0o700, 0o700),
+            (0o755, 0o755),
+            // Often the group of this user alone.
+            (0o775, 0o775),
+            (0o777, 0o755),
+            (0o757, 0o755),
+            (0o722, 0o700),
+            // Nobody can take away what is not theirs.
+            (0o1777, 0o1777),
+        ] {
+            let base = tempfile::tempdir().unwrap();
+            let [outer, inner] = ["gemini", "gemini/ide"].map(|below| base.path().join(below));
+            for folder in [&outer, &inner] {
+                fs::create_dir(folder).unwrap();
+                fs::set_permissions(folder, fs::Permissions::from_mode(found)).unwrap();
+            }
+            ensure_folder(base.path(), &["gemini", "ide"]).unwrap();
+            assert_eq!((mode(&outer), mode(&inner)), (left, left), "{found:o}");
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@
 //! by the user or by the system and may well be a symlink. What lies *below* it is ours, and
 //! must be a real folder that belongs to this user.
 //!
+//! Files of the person's that others may have put in their place are read here too
+//! ([`RegularFile`]): in bounded memory, and without waiting for anybody.
+//!
 //! ```
 //! # fn main() -> Result<(), private::Error> {
 //! # let base = tempfile::tempdir().expect("a temporary folder");
@@ -31,10 +34,16 @@ mod platform;
 #[cfg(windows)]
 #[path = "windows.rs"]
 mod platform;
+mod regular;
 mod stamp;
+#[cfg(target_os = "linux")]
+mod stat;
 
 pub use error::Error;
-pub use file::{read, remove, replace, sweep, write};
+pub use file::{read, remove, replace, sweep, write, write_synced};
 pub use folder::ensure_folder;
-pub use peer::{Peer, peer, peer_process};
+pub use peer::{Peer, listening_peer, peer, peer_process};
+pub use regular::{RegularFile, Unreadable, read_regular};
 pub use stamp::{Stamp, stamp, stamp_of_target};
+#[cfg(target_os = "linux")]
+pub use stat::{ProcessStat, process_stat};

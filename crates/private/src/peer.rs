@@ -21,13 +21,34 @@ pub enum Peer {
 /// Who is at the other end of a connection whose ends are `ours` and `theirs`. It reads a file of
 /// the system, which takes longer the more connections the machine has.
 pub fn peer(ours: SocketAddr, theirs: SocketAddr) -> Peer {
-    platform::socket(ours, theirs).map_or(Peer::Unknown, |socket| {
-        if socket.owner == 0 || socket.owner == platform::this_user() {
-            Peer::ThisUser
-        } else {
-            Peer::AnotherUser
-        }
+    let socket = platform::socket(ours, theirs);
+    socket.map_or(Peer::Unknown, |socket| user(socket.owner))
+}
+
+/// Who listens at `theirs`, to which this process has just connected from `ours`. Unlike [`peer`] it
+/// knows also while nobody has accepted the connection: then the socket at the other end belongs to
+/// nobody yet, and whoever listens will get it. It reads a file of the system.
+pub fn listening_peer(ours: SocketAddr, theirs: SocketAddr) -> Peer {
+    let Some(server) = platform::server(ours, theirs) else {
+        return Peer::Unknown;
+    };
+    if server.accepted.inode != 0 {
+        return user(server.accepted.owner);
+    }
+    let listeners = server.listeners.into_iter().map(user);
+    // Several may listen, on one address and on all of them. The least trusted one counts.
+    listeners.fold(Peer::Unknown, |known, next| match (known, next) {
+        (Peer::AnotherUser, _) | (_, Peer::AnotherUser) => Peer::AnotherUser,
+        _ => next,
     })
+}
+
+fn user(owner: u32) -> Peer {
+    if owner == 0 || owner == platform::this_user() {
+        Peer::ThisUser
+    } else {
+        Peer::AnotherUser
+    }
 }
 
 /// The process of this user at the other end of a connection whose ends are `ours` and `theirs`.
@@ -47,15 +68,26 @@ struct Socket {
     inode: u64,
 }
 
+/// The other end of a connection that this process has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Server {
+    /// The socket of this connection there. Nobody holds it before the connection is accepted.
+    accepted: Socket,
+    /// The users whose sockets listen for connections to that address.
+    listeners: Vec<u32>,
+}
+
 #[cfg(target_os = "linux")]
 mod platform {
-    use std::fs::{self, File};
-    use std::io::{BufRead, BufReader};
-    use std::net::{IpAddr, SocketAddr};
+    use std::fs;
+    use std::net::{IpAddr, Ipv6Addr, SocketAddr};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    use super::Socket;
+    use super::{Server, Socket};
+
+    /// How the table writes that a socket listens.
+    const LISTENS: &str = "0A";
 
     /// How many open files are looked at before the search is given up.
     const MOST_FILES: usize = 100_000;
@@ -66,12 +98,61 @@ mod platform {
 
     /// The socket at the other end.
     pub(super) fn socket(ours: SocketAddr, theirs: SocketAddr) -> Option<Socket> {
-        let table = if theirs.is_ipv4() { "tcp" } else { "tcp6" };
-        let rows = BufReader::new(File::open(format!("/proc/net/{table}")).ok()?);
+        tables(ours, theirs).find_map(|(table, ours, theirs)| {
+            let (ours, theirs) = (written(ours), written(theirs));
+            table.lines().find_map(|row| socket_in(row, &theirs, &ours))
+        })
+    }
+
+    /// The other end, and who listens there.
+    pub(super) fn server(ours: SocketAddr, theirs: SocketAddr) -> Option<Server> {
+        tables(ours, theirs).find_map(|(table, ours, theirs)| server_in(&table, ours, theirs))
+    }
+
+    /// The tables that the other end can be in, each with both addresses as they are there. A socket
+    /// for IPv6 may serve IPv4 too.
+    fn tables(
+        ours: SocketAddr,
+        theirs: SocketAddr,
+    ) -> impl Iterator<Item = (String, SocketAddr, SocketAddr)> {
+        let plain = theirs.is_ipv4().then_some(("/proc/net/tcp", ours, theirs));
+        let mapped = ("/proc/net/tcp6", as_ipv6(ours), as_ipv6(theirs));
+        let tables = plain.into_iter().chain([mapped]);
+        tables
+            .filter_map(|(path, ours, theirs)| Some((fs::read_to_string(path).ok()?, ours, theirs)))
+    }
+
+    fn as_ipv6(address: SocketAddr) -> SocketAddr {
+        let ip = match address.ip() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        SocketAddr::new(ip.into(), address.port())
+    }
+
+    /// What a table says of the server at `theirs`, if it has the connection from `ours`.
+    pub(super) fn server_in(table: &str, ours: SocketAddr, theirs: SocketAddr) -> Option<Server> {
+        let every_address = match theirs {
+            SocketAddr::V4(_) => IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        let every_address = written(SocketAddr::new(every_address, theirs.port()));
         let (ours, theirs) = (written(ours), written(theirs));
-        rows.lines()
-            .map_while(Result::ok)
-            .find_map(|row| socket_in(&row, &theirs, &ours))
+        let accepted = table
+            .lines()
+            .find_map(|row| socket_in(row, &theirs, &ours))?;
+        let listener = |row: &str| {
+            let mut fields = row.split_ascii_whitespace().skip(1);
+            let local = fields.next()?;
+            // Between them: the address of nobody; then queues, timer, retransmissions.
+            let listens = fields.nth(1)? == LISTENS && (local == theirs || local == every_address);
+            let owner = fields.nth(3)?.parse().ok()?;
+            listens.then_some(owner)
+        };
+        Some(Server {
+            accepted,
+            listeners: table.lines().filter_map(listener).collect(),
+        })
     }
 
     /// The socket of a row of the table, if it is the one at `local` that is connected to `remote`.
@@ -109,15 +190,9 @@ mod platform {
             .min_by_key(|pid| (started(*pid), *pid))
     }
 
-    /// When a process was started, in ticks since the machine was; late for one that has ended.
+    /// When a process was started; late for one that has ended.
     fn started(pid: u32) -> u64 {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name before the last bracket may have anything in it.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let started = fields.split_ascii_whitespace().nth(19);
-        started
-            .and_then(|ticks| ticks.parse().ok())
-            .unwrap_or(u64::MAX)
+        crate::process_stat(pid).map_or(u64::MAX, |stat| stat.started)
     }
 
     /// Whether a process has an open file that is this link.
@@ -147,10 +222,14 @@ mod platform {
 mod platform {
     use std::net::SocketAddr;
 
-    use super::Socket;
+    use super::{Server, Socket};
 
     pub(super) fn this_user() -> u32 {
         0
+    }
+
+    pub(super) fn server(_ours: SocketAddr, _theirs: SocketAddr) -> Option<Server> {
+        None
     }
 
     pub(super) fn socket(_ours: SocketAddr, _theirs: SocketAddr) -> Option<Socket> {
@@ -182,6 +261,86 @@ mod tests {
             assert_eq!(peer(ours, from), Peer::ThisUser);
             assert_eq!(peer_process(ours, from), Some(std::process::id()));
             drop(theirs);
+        }
+    }
+
+    #[test]
+    fn whoever_listens_is_known_before_and_after_it_accepts() {
+        for (listening, calls) in [
+            ("127.0.0.1:0", "127.0.0.1"),
+            ("0.0.0.0:0", "127.0.0.1"),
+            ("[::1]:0", "::1"),
+            // One socket for both.
+            ("[::]:0", "127.0.0.1"),
+            ("[::]:0", "::1"),
+        ] {
+            let Ok(listener) = TcpListener::bind(listening) else {
+                // A machine without IPv6.
+                assert!(listening.starts_with('['));
+                continue;
+            };
+            let at = SocketAddr::new(
+                calls.parse().unwrap(),
+                listener.local_addr().unwrap().port(),
+            );
+            let Ok(caller) = TcpStream::connect(at) else {
+                assert_eq!(listening, "[::]:0", "a machine that keeps the two apart");
+                continue;
+            };
+            let ends = (caller.local_addr().unwrap(), at);
+            assert_eq!(
+                listening_peer(ends.0, ends.1),
+                Peer::ThisUser,
+                "{listening}"
+            );
+            let accepted = listener.accept().unwrap();
+            drop(listener);
+            assert_eq!(
+                listening_peer(ends.0, ends.1),
+                Peer::ThisUser,
+                "{listening}"
+            );
+            drop((accepted, caller));
+        }
+    }
+
+    #[test]
+    fn the_table_tells_whose_a_server_is() {
+        let [ours, theirs]: [SocketAddr; 2] =
+            ["127.0.0.1:50000", "127.0.0.1:4170"].map(|it| it.parse().unwrap());
+        let own = platform::this_user();
+        let other = own + 1000;
+        let row = |local: &str, remote: &str, state: &str, owner: u32, inode: u32| {
+            let [local, remote] = [local, remote].map(|it| platform::written(it.parse().unwrap()));
+            format!("   0: {local} {remote} {state} 0:0 00:0 0  {owner}  0 {inode} 1 0\n")
+        };
+        let (us, them, nobody) = ("127.0.0.1:50000", "127.0.0.1:4170", "0.0.0.0:0");
+        let listens = |owner| row(them, nobody, "0A", owner, 7);
+        let accepted = |owner| row(them, us, "01", owner, 8);
+        let waiting = row(them, us, "01", 0, 0);
+        for (table, expected) in [
+            (listens(own) + &waiting, Some((0, vec![own]))),
+            // It is not root's just because nobody has accepted it.
+            (listens(other) + &waiting, Some((0, vec![other]))),
+            (accepted(other) + &listens(own), Some((8, vec![own]))),
+            (
+                row("0.0.0.0:4170", nobody, "0A", other, 7) + &waiting,
+                Some((0, vec![other])),
+            ),
+            (
+                row("127.0.0.2:4170", nobody, "0A", other, 7) + &waiting,
+                Some((0, vec![])),
+            ),
+            (
+                row("127.0.0.1:4171", nobody, "0A", other, 7) + &waiting,
+                Some((0, vec![])),
+            ),
+            (listens(own), None),
+            (String::new(), None),
+        ] {
+            let server = platform::server_in(&table, ours, theirs);
+            let told = server.map(|server| (server.accepted.inode, server.listeners));
+            assert_eq!(told, expected, "{table}");
         }
     }
 

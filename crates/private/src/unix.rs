@@ -20,6 +20,25 @@ pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).recursive(true).create(path)
 }
 
+/// Returns when the names in this folder are on the disk.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Whether every user may put files into this folder and take away ours. In a sticky folder nobody
+/// can take away what is not theirs; such a folder is shared on purpose.
+pub(crate) fn is_open_to_all(metadata: &Metadata) -> bool {
+    metadata.mode() & 0o1002 == 0o0002
+}
+
+/// Takes the right to write in a folder of ours from everybody else.
+pub(crate) fn close_to_others(path: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let mode = folder.metadata()?.mode() & 0o7777;
+    folder.set_permissions(Permissions::from_mode(mode & !0o022))
+}
+
 /// The owner, when it is not the effective user.
 pub(crate) fn foreign_owner(metadata: &Metadata) -> Option<u32> {
     let owner = metadata.uid();
@@ -30,8 +49,18 @@ pub(crate) fn is_link(metadata: &Metadata) -> bool {
     metadata.is_symlink()
 }
 
-pub(crate) fn inode(metadata: &Metadata) -> u64 {
-    metadata.ino()
+/// The device and the inode of a file.
+pub(crate) fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// When a file or its mode was changed, which no program can set back.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the interface is shared with Windows, which does not tell"
+)]
+pub(crate) fn changed(metadata: &Metadata) -> Option<(i64, i64)> {
+    Some((metadata.ctime(), metadata.ctime_nsec()))
 }
 
 /// Sets mode 0600 on an open file. A strict umask can have taken bits away when the file was
@@ -53,6 +82,13 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Error> {
         }),
         Err(errno) => Err(Error::io("open", path)(errno.into())),
     }
+}
+
+/// Opens a file for reading, also through a link, without waiting for whoever would write to a pipe
+/// or a lease. A terminal does not become ours.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 #[cfg(test)]

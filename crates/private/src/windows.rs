@@ -27,6 +27,29 @@ pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).create(path)
 }
 
+/// Nothing to do: a name is on the disk with its file.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the interface is shared with Unix, where it can fail"
+)]
+pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Always `false`: in a profile folder the access list already decides who may write.
+pub(crate) fn is_open_to_all(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Never called, because no folder is open to all.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the interface is shared with Unix, where it can fail"
+)]
+pub(crate) fn close_to_others(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// Always `None`: in a profile folder the access list already decides who may write.
 pub(crate) fn foreign_owner(_metadata: &Metadata) -> Option<u32> {
     None
@@ -36,10 +59,15 @@ pub(crate) fn is_link(metadata: &Metadata) -> bool {
     metadata.file_attributes() & IS_LINK != 0
 }
 
-/// Always 0: the standard library has no stable access to a file's index. Time and length have to
-/// suffice.
-pub(crate) fn inode(_metadata: &Metadata) -> u64 {
-    0
+/// Always the same: the standard library has no stable access to a file's index. Time and length
+/// have to suffice.
+pub(crate) fn identity(_metadata: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// Always `None`: the standard library does not tell.
+pub(crate) fn changed(_metadata: &Metadata) -> Option<(i64, i64)> {
+    None
 }
 
 /// Nothing to do: the file has inherited the access list of its folder.
@@ -69,4 +97,9 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Error> {
         });
     }
     Ok(Some(file))
+}
+
+/// Opens a file for reading, also through a link.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
 }

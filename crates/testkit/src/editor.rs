@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -125,6 +126,30 @@ impl ScriptedEditor {
             message.get("method").is_none() && message["id"] == id
         });
         answer.get("error").unwrap_or(&answer["result"]).clone()
+    }
+
+    /// The same for a program that may be gone or stand still: nothing if no answer comes in time.
+    pub fn request_within(
+        &mut self,
+        time: Duration,
+        method: &str,
+        params: Value,
+    ) -> Option<Result<Value, Value>> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": method });
+        message["params"] = params;
+        self.say(&message);
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let heard = self.pipe.recv_timeout(left).ok()?;
+            if heard.get("method").is_none() && heard["id"] == id {
+                let error = heard.get("error").cloned();
+                return Some(error.map_or_else(|| Ok(heard["result"].clone()), Err));
+            }
+            self.heard.push_back(heard);
+        }
     }
 
     /// Tells something.

@@ -24,6 +24,11 @@
     reason = "this is test support: a broken precondition must stop the test, with its reason"
 )]
 #![allow(
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "whoever runs the tests reads it, not the person"
+)]
+#![allow(
     clippy::format_push_string,
     reason = "nothing here is hot, and the plain form reads best"
 )]

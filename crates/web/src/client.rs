@@ -12,27 +12,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
+use crate::response::REFUSED_KIND;
 use crate::routes::{EditorPipe, PROTOCOL};
 use crate::wire::Problem;
 
 /// How long a companion may take to answer; it is on the same machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A client for one companion.
 #[derive(Clone, Debug)]
 pub struct Client {
     port: u16,
     secret: Token,
+    /// The companion's process, if it is known to run.
+    process: Option<u32>,
+    patience: Duration,
 }
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No answer, or not the answer of a companion.
-    #[error("the companion on port {port} does not answer: {why}")]
+    #[error("{}: {why}", silence(*port, *process))]
     Silent {
         /// The port of the request.
         port: u16,
+        /// The companion's process, if it is known to run.
+        process: Option<u32>,
         /// What went wrong.
         why: String,
     },
@@ -41,10 +47,35 @@ pub enum ClientError {
     Refused(Problem),
 }
 
+impl ClientError {
+    /// Whether the same request will fail again, however long one waits.
+    pub fn is_final(&self) -> bool {
+        matches!(self, ClientError::Refused(problem) if problem.kind == REFUSED_KIND)
+    }
+}
+
 impl Client {
     /// A client for the companion on `port`.
     pub fn new(port: u16, secret: Token) -> Client {
-        Client { port, secret }
+        Client {
+            port,
+            secret,
+            process: None,
+            patience: PATIENCE,
+        }
+    }
+
+    /// The same client, of a companion whose process is known to run.
+    #[must_use]
+    pub fn of_process(self, process: u32) -> Client {
+        let process = Some(process);
+        Client { process, ..self }
+    }
+
+    /// The same client, which waits only so long for an answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Client {
+        Client { patience, ..self }
     }
 
     /// Sends a GET request.
@@ -83,8 +114,8 @@ impl Client {
                 .map(TokioIo::new)
                 .map_err(|error| self.silent(&error))
         };
-        let joined = tokio::time::timeout(TIMEOUT, joined).await;
-        joined.map_err(|late| self.silent(&late))?
+        let joined = tokio::time::timeout(self.patience, joined).await;
+        joined.map_err(|_| self.late())?
     }
 
     async fn request<T: DeserializeOwned>(
@@ -93,8 +124,9 @@ impl Client {
         path: &str,
         body: Bytes,
     ) -> Result<T, ClientError> {
-        let exchange = tokio::time::timeout(TIMEOUT, self.exchange(method, path, body)).await;
-        let (status, body) = exchange.map_err(|late| self.silent(&late))??;
+        let exchange = self.exchange(method, path, body);
+        let exchange = tokio::time::timeout(self.patience, exchange).await;
+        let (status, body) = exchange.map_err(|_| self.late())??;
         if status.is_success() {
             return serde_json::from_slice(&body).map_err(|error| self.silent(&error));
         }
@@ -155,10 +187,26 @@ impl Client {
         response.map_err(|error| self.silent(&error))
     }
 
+    fn late(&self) -> ClientError {
+        self.silent(&format!(
+            "nothing came within {} s",
+            self.patience.as_secs()
+        ))
+    }
+
     fn silent(&self, why: &impl ToString) -> ClientError {
         ClientError::Silent {
             port: self.port,
+            process: self.process,
             why: why.to_string(),
         }
+    }
+}
+
+/// That a companion does not answer is not that there is none.
+fn silence(port: u16, process: Option<u32>) -> String {
+    match process {
+        Some(pid) => format!("a companion runs (process {pid}, port {port}) but does not answer"),
+        None => format!("the companion on port {port} does not answer"),
     }
 }

@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use companion::Token;
 use companion::gate::{self, Denied};
+use companion::server::{Caller, KeyHolder};
 
 use crate::response::ApiError;
 use crate::routes::Server;
@@ -41,6 +42,11 @@ pub(crate) async fn require_key(
     let keys = [(Role::Commands, commands), (Role::Page, page)];
     match gate::admit(request.headers(), server.api.port, &keys) {
         Ok(role) => {
+            if let Some(caller) = request.extensions().get::<Caller>().cloned()
+                && let Err(crowded) = caller.admit(KeyHolder::Person).await
+            {
+                return ApiError::Crowded(crowded).into_response();
+            }
             request.extensions_mut().insert(role);
             next.run(request).await
         }

@@ -22,4 +22,4 @@ pub mod wire;
 pub use client::{Client, ClientError};
 pub use keys::Keys;
 pub use links::Links;
-pub use routes::{Api, EditorDoor, EditorPipe, EditorSeat, Owner, router};
+pub use routes::{Api, EditorDoor, EditorKnock, EditorPipe, EditorSeat, NoSeat, Owner, router};

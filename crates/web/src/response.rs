@@ -6,10 +6,15 @@ use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use companion::gate::Denied;
+use companion::server::Crowded;
 use front::FrontError;
 use workbench::Refusal;
 
+use crate::routes::NoSeat;
 use crate::wire;
+
+/// The `kind` of a refusal that does not depend on the moment.
+pub(crate) const REFUSED_KIND: &str = "refused";
 
 /// The result of a handler.
 pub(crate) type ApiResult<T> = Result<Json<T>, ApiError>;
@@ -31,6 +36,10 @@ pub(crate) enum ApiError {
     ForeignLink,
     #[error("{0}")]
     Forbidden(Denied),
+    #[error("{0}")]
+    Crowded(Crowded),
+    #[error("{0}")]
+    NoSeat(NoSeat),
     #[error("pages may not do this; use the command line")]
     NotForPages,
     #[error("the system gives no random numbers: {0}")]
@@ -56,11 +65,11 @@ impl ApiError {
     /// The HTTP status, and the `kind` of the body.
     fn kind(&self) -> (StatusCode, &'static str) {
         const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "not_found");
-        const REFUSED: (StatusCode, &str) = (StatusCode::CONFLICT, "refused");
+        const REFUSED: (StatusCode, &str) = (StatusCode::CONFLICT, REFUSED_KIND);
         const INVALID: (StatusCode, &str) = (StatusCode::UNPROCESSABLE_ENTITY, "invalid");
         const UNAVAILABLE: (StatusCode, &str) = (StatusCode::SERVICE_UNAVAILABLE, "unavailable");
         match self {
-            ApiError::Refused(_) | ApiError::NoConversation => REFUSED,
+            ApiError::Refused(_) | ApiError::NoConversation | ApiError::NoSeat(_) => REFUSED,
             ApiError::Invalid(_) => INVALID,
             ApiError::Unauthorized | ApiError::UsedLink => {
                 (StatusCode::UNAUTHORIZED, "unauthorized")
@@ -68,7 +77,7 @@ impl ApiError {
             ApiError::Forbidden(_) | ApiError::NotForPages | ApiError::ForeignLink => {
                 (StatusCode::FORBIDDEN, "forbidden")
             }
-            ApiError::NoRandomness(_) => UNAVAILABLE,
+            ApiError::NoRandomness(_) | ApiError::Crowded(_) => UNAVAILABLE,
             ApiError::Front(error) => match error {
                 FrontError::Refused(Refusal::Unknown(_) | Refusal::AgentGone(_))
                 | FrontError::NoSuchFile { .. } => NOT_FOUND,
@@ -78,7 +87,8 @@ impl ApiError {
                 | FrontError::NotAFile(_) => INVALID,
                 FrontError::Refused(_)
                 | FrontError::Conversation(_)
-                | FrontError::NoConversation => REFUSED,
+                | FrontError::NoConversation
+                | FrontError::Unsaved(_) => REFUSED,
                 FrontError::Gone => UNAVAILABLE,
             },
         }

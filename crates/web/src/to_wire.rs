@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
 use front::{Editors, HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
-use workbench::{Fault, OpenFile, Proposal};
+use workbench::{Fault, OpenFile, Proposal, Texts};
 
 use crate::routes::Api;
 use crate::wire;
@@ -55,6 +55,7 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
         faults: faults(&overview.faults),
         sessions: sessions(&overview.agents),
         problems: overview.problems.clone(),
+        no_restart: api.owner.no_restart().map(str::to_owned),
     }
 }
 
@@ -117,6 +118,7 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
         added: summary.added,
         removed: summary.removed,
         editable: summary.editable,
+        withheld: summary.withheld.map(words::withheld),
         terminal_only: summary.terminal_only.clone(),
     }
 }
@@ -134,6 +136,10 @@ pub(crate) fn detail(of: &Proposal, agents: &[AgentSession]) -> wire::Detail {
         hunks_at: hunks(texts.review().hunks()),
         current: draft.map(str::to_owned),
         current_hunks_at: draft.map(|draft| hunks(&front::hunks(of, draft))),
+        current_diff: draft.map(|draft| {
+            let original = texts.original.clone();
+            Texts::new(original, draft.to_owned()).unified(&of.path)
+        }),
     }
 }
 

@@ -40,6 +40,9 @@ pub struct Status {
     pub faults: Vec<Fault>,
     /// What keeps agents from finding the companion, in words.
     pub problems: Vec<String>,
+    /// Why it cannot be restarted by a command, and what to do instead; absent if it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_restart: Option<String>,
 }
 
 /// An editor that is in a companion.
@@ -174,6 +177,9 @@ pub struct Proposal {
     pub removed: usize,
     /// Whether another text, or some of the hunks, can be accepted.
     pub editable: bool,
+    /// That the file is kept from agents, so that the edit is accepted whole or not at all, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<String>,
     /// Why it can only be decided in the agent's terminal, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal_only: Option<String>,
@@ -201,6 +207,9 @@ pub struct Detail {
     /// Where the draft differs from the original.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_hunks_at: Option<Vec<Hunk>>,
+    /// A unified diff of the draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_diff: Option<String>,
 }
 
 /// The text that the person has edited, before a decision.
@@ -249,6 +258,9 @@ pub struct Decided {
     /// edit anew.
     #[serde(default)]
     pub may_read_again: bool,
+    /// That the decision is not on disk yet, and why, as a sentence for the person; absent if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<String>,
 }
 
 /// The person's focus.

@@ -38,6 +38,13 @@ pub struct Revised {
     draft: Option<Arc<str>>,
 }
 
+impl Revised {
+    /// How many bytes it adds to its proposal at most.
+    pub fn bytes(&self) -> usize {
+        self.texts.bytes() + self.draft.as_deref().map_or(0, str::len)
+    }
+}
+
 /// The texts of earlier revisions, newest last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EarlierTexts(Vec<(u32, Arc<Texts>)>);
@@ -48,6 +55,13 @@ impl EarlierTexts {
             self.0.remove(0);
         }
         self.0.push((revision, texts));
+    }
+
+    /// How many bytes they take, apart from the texts of the request.
+    pub(crate) fn bytes(&self, requested: &Arc<Texts>) -> usize {
+        let own = self.0.iter().map(|(_, texts)| texts);
+        let own = own.filter(|texts| !Arc::ptr_eq(texts, requested));
+        own.map(|texts| texts.bytes()).sum()
     }
 
     fn get(&self, revision: u32) -> Option<&Texts> {
@@ -116,10 +130,8 @@ impl Proposal {
         // Lines like these that the texts have themselves are no conflicts.
         let requested = &self.requested;
         let originals = [&self.texts.original, &requested.original];
-        let texts = originals.map(|it| it.text().unwrap_or_default());
-        let own = texts.into_iter().chain([requested.proposed.as_str()]);
-        let own = own.map(three_way::count_marked).max().unwrap_or(0);
-        three_way::count_marked(text).saturating_sub(own)
+        let [now, before] = originals.map(|it| it.text().unwrap_or_default());
+        three_way::count_marked(text, &[now, before, &requested.proposed])
     }
 
     /// Takes over a revision that was made from the present one and its draft.

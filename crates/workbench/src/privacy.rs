@@ -21,8 +21,10 @@ mod fault;
 mod patterns;
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use ignore::gitignore::Gitignore;
 
@@ -66,11 +68,22 @@ pub enum Visibility {
     HeldBack(Reason),
 }
 
+/// The built-in patterns of secrets. They are compiled once: that takes far longer than to judge a
+/// file, and rules are made anew whenever a settings file changes.
+static SECRETS: LazyLock<Result<Gitignore, Fault>> = LazyLock::new(|| {
+    let patterns = secrets::PATTERNS.iter().copied().map(Pattern::from);
+    let built_in = PatternList {
+        source: "the built-in list".into(),
+        scope: Scope::Everywhere,
+        patterns: patterns.collect(),
+    };
+    built_in.compile()
+});
+
 /// The rules that decide what may be shared with agents.
 #[derive(Clone, Debug)]
 pub struct Privacy {
     roots: Vec<PathBuf>,
-    secrets: Gitignore,
     /// The patterns of each origin, and where they apply.
     lists: Vec<(Scope, Gitignore)>,
     /// What could not be read.
@@ -100,20 +113,10 @@ impl Privacy {
                 .iter()
                 .map(|root| lexical(root).into_owned())
                 .collect(),
-            secrets: Gitignore::empty(),
             lists: Vec::new(),
             faults: faults.iter().map(Fault::with_plain_scope).collect(),
         };
-        let secrets = secrets::PATTERNS.iter().copied().map(Pattern::from);
-        let built_in = PatternList {
-            source: "the built-in list".into(),
-            scope: Scope::Everywhere,
-            patterns: secrets.collect(),
-        };
-        match built_in.compile() {
-            Ok(rules) => privacy.secrets = rules,
-            Err(fault) => privacy.faults.push(fault),
-        }
+        privacy.faults.extend(SECRETS.as_ref().err().cloned());
         for list in lists {
             match list.compile() {
                 Ok(rules) => privacy.lists.push((list.scope.plain(), rules)),
@@ -142,7 +145,7 @@ impl Privacy {
         let any = |rule: fn(&Privacy, &Path) -> bool| {
             rule(self, &path) || (real != path && rule(self, &real))
         };
-        if any(Privacy::is_secret) {
+        if any(|_, path| is_secret(path)) {
             Visibility::HeldBack(Reason::Secret)
         } else if any(Privacy::is_ignored) {
             Visibility::HeldBack(Reason::Ignored)
@@ -153,13 +156,6 @@ impl Privacy {
         } else {
             Visibility::Shown
         }
-    }
-
-    fn is_secret(&self, path: &Path) -> bool {
-        // The whole path counts, not only what is below a root: opening
-        // `~/.ssh` as a workspace does not make it public.
-        let path = PathBuf::from(path.as_os_str().to_ascii_lowercase());
-        matches(&self.secrets, &path)
     }
 
     fn is_ignored(&self, path: &Path) -> bool {
@@ -180,6 +176,25 @@ impl Privacy {
     fn is_outside(&self, path: &Path) -> bool {
         !path.is_absolute() || !self.roots.iter().any(|root| path.starts_with(root))
     }
+}
+
+/// Whether a file looks like a secret.
+fn is_secret(path: &Path) -> bool {
+    // The whole path counts, not only what is below a root: opening
+    // `~/.ssh` as a workspace does not make it public.
+    let Ok(secrets) = &*SECRETS else {
+        // The fault closes everything.
+        return false;
+    };
+    let path = PathBuf::from(path.as_os_str().to_ascii_lowercase());
+    if matches(secrets, &path) {
+        return true;
+    }
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| {
+        let mut originals = secrets::originals(name);
+        originals.any(|name| matches(secrets, &path.with_file_name(name)))
+    })
 }
 
 /// Whether `path` is absolute and one of `roots` or below one.

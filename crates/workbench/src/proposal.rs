@@ -10,15 +10,15 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::present::{EarlierTexts, FileChange};
-use crate::{Agent, Outcome, ProposalId, Review, SessionId, UnknownHunk};
+use crate::{Agent, Outcome, ProposalId, Reason, Review, SessionId, UnknownHunk, Visibility};
 
 /// The content of the file that a proposal would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Original {
     /// There is no such file yet.
     Absent,
-    /// The text of the file.
-    Text(String),
+    /// The text of the file. Several proposals for one file share it.
+    Text(Arc<str>),
 }
 
 impl Original {
@@ -81,6 +81,11 @@ impl Texts {
             .unified(path, self.original.text(), &self.proposed)
     }
 
+    /// How many bytes both take.
+    pub fn bytes(&self) -> usize {
+        self.original_text().len() + self.proposed.len()
+    }
+
     fn original_text(&self) -> &str {
         self.original.text().unwrap_or_default()
     }
@@ -138,6 +143,8 @@ pub struct Proposal {
     pub(crate) earlier: EarlierTexts,
     /// The last revision that a command has shown to the person.
     pub(crate) shown: u32,
+    /// Why its file is kept from agents, if it is; see [`Proposal::takes_edited_text`].
+    pub(crate) withheld: Option<Reason>,
     /// Who can decide it.
     pub standing: Standing,
     /// What the agent can do with a verdict.
@@ -166,11 +173,64 @@ impl Proposal {
             file_change: None,
             earlier: EarlierTexts::default(),
             shown: Proposal::FIRST,
+            withheld: None,
             standing: request.standing,
             capabilities: request.capabilities,
             opened_at,
             draft: None,
         }
+    }
+
+    /// How many bytes the agent's request takes: its texts, and what it says about them. An
+    /// original that several proposals share counts for each of them, because each is written
+    /// down with its own.
+    pub fn requested_bytes(&self) -> usize {
+        let why = match &self.standing {
+            Standing::Open => 0,
+            Standing::TerminalOnly(why) => why.len(),
+        };
+        // Each proposal takes a little however small it is.
+        1024 + self.path.len() + why + self.requested.bytes()
+    }
+
+    /// How many bytes it takes with all that has become of it: revisions and a draft.
+    pub fn bytes(&self) -> usize {
+        let revised = if Arc::ptr_eq(&self.texts, &self.requested) {
+            0
+        } else {
+            self.texts.bytes()
+        };
+        let draft = self.draft.as_deref().map_or(0, str::len);
+        self.requested_bytes() + revised + self.earlier.bytes(&self.requested) + draft
+    }
+
+    /// Why its file is kept from agents, if it is.
+    pub fn withheld(&self) -> Option<Reason> {
+        self.withheld
+    }
+
+    /// Whether another text than the agent's own can be accepted.
+    ///
+    /// It cannot if the agent would not write it. And it cannot if the file is kept from agents: the
+    /// agent gets the whole text that is accepted, and whatever is not its own comes from the file.
+    pub fn takes_edited_text(&self) -> bool {
+        self.capabilities.takes_edited_text && self.withheld.is_none()
+    }
+
+    /// The current text, if the agent may be told: see [`Proposal::takes_edited_text`].
+    pub fn current_for_agent(&self) -> Option<&str> {
+        let text = self.current();
+        let is_its_own = text == self.requested.proposed;
+        (is_its_own || self.withheld.is_none()).then_some(text)
+    }
+
+    /// Its file may be shared with agents, or not. What is merely outside the folders of the
+    /// workbench is no secret, and the agent has found it by itself.
+    pub(crate) fn set_visibility(&mut self, visibility: Visibility) {
+        self.withheld = match visibility {
+            Visibility::Shown | Visibility::HeldBack(Reason::Outside) => None,
+            Visibility::HeldBack(reason) => Some(reason),
+        };
     }
 
     /// The current text: the person's draft, or else the agent's proposal.
@@ -196,6 +256,12 @@ impl Proposal {
             return Err(Refusal::Conflicts(conflicts));
         }
         let edited = text != self.requested.proposed;
+        if edited && let Some(reason) = self.withheld {
+            return Err(Refusal::Withheld {
+                reason,
+                changed: self.file_change.is_some(),
+            });
+        }
         if edited && text.is_empty() && !self.capabilities.takes_empty_text {
             return Err(Refusal::EmptyText);
         }
@@ -305,6 +371,18 @@ pub enum Refusal {
         "the agent cannot take an edited text; accept the proposal as it is, or reject it and say what to change"
     )]
     EditedText,
+    /// The agent would get to know a file that is kept from it.
+    #[error(
+        "this file is not shared with agents ({reason}), and a text other than the agent's own would tell it what is in it; {}",
+        way_out(*.changed)
+    )]
+    Withheld {
+        /// Why it is kept from agents.
+        reason: Reason,
+        /// Whether it has changed since the agent read it, so that the agent's own text would undo
+        /// that.
+        changed: bool,
+    },
     /// A hunk was chosen that the proposal does not have.
     #[error(transparent)]
     UnknownHunk(#[from] UnknownHunk),
@@ -324,11 +402,24 @@ pub enum Refusal {
         "the file has changed since the agent read it, and this agent would overwrite that because it takes no text but its own; reject the proposal and ask for it again"
     )]
     WouldOverwrite,
+    /// The texts of all proposals take as much memory as they may.
+    #[error(
+        "the texts of all pending proposals together take too much memory; decide some of the others first, or answer in the agent's terminal"
+    )]
+    NoRoom,
     /// What is in the file now is not known, so nobody can say what would be overwritten.
     #[error(
         "the file cannot be compared with what the agent read ({0}); reject the proposal, or answer in the agent's terminal"
     )]
     Unreadable(String),
+}
+
+fn way_out(changed: bool) -> &'static str {
+    if changed {
+        "reject the proposal and edit the file yourself, or answer in the agent's terminal, which undoes what has changed since"
+    } else {
+        "accept the proposal whole, or reject it and edit the file yourself"
+    }
 }
 
 fn places(count: usize) -> String {

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{
-    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, Revised, SessionId, Standing,
+    Decided, Decision, Proposal, ProposalId, ProposalRequest, Refusal, Revised, SessionId,
+    Standing, Visibility,
 };
 
 /// The proposals that wait for a decision.
@@ -75,6 +76,21 @@ impl Proposals {
         self.open.values()
     }
 
+    /// How many of this session's are open.
+    pub fn count_of(&self, session: &SessionId) -> usize {
+        self.index.get(session).map_or(0, BTreeMap::len)
+    }
+
+    /// How many bytes the requests of agents take, see [`Proposal::requested_bytes`].
+    pub fn requested_bytes(&self) -> usize {
+        self.iter().map(Proposal::requested_bytes).sum()
+    }
+
+    /// How many bytes all of them take, see [`Proposal::bytes`].
+    pub fn bytes(&self) -> usize {
+        self.iter().map(Proposal::bytes).sum()
+    }
+
     /// How many are open.
     pub fn len(&self) -> usize {
         self.open.len()
@@ -104,8 +120,24 @@ impl Proposals {
             return Err(Refusal::EditedText);
         }
         let text = text.into();
+        if let Some(reason) = proposal.withheld
+            && *text != *proposal.texts.proposed
+        {
+            let changed = proposal.file_change.is_some();
+            return Err(Refusal::Withheld { reason, changed });
+        }
         proposal.draft = (*text != *proposal.texts.proposed).then_some(text);
         Ok(())
+    }
+
+    /// The file of a proposal may be shared with agents, or not. Returns whether that is news.
+    pub fn set_visibility(&mut self, id: ProposalId, visibility: Visibility) -> bool {
+        let Some(proposal) = self.open.get_mut(&id) else {
+            return false;
+        };
+        let before = proposal.withheld;
+        proposal.set_visibility(visibility);
+        before != proposal.withheld
     }
 
     /// The file has changed: from now on the proposal is reviewed against its present text.
@@ -163,7 +195,8 @@ impl Proposals {
             .collect()
     }
 
-    fn find(&self, session: &SessionId, path: &str) -> Option<ProposalId> {
+    /// What this session proposes for this path.
+    pub fn find(&self, session: &SessionId, path: &str) -> Option<ProposalId> {
         self.index.get(session)?.get(path).copied()
     }
 

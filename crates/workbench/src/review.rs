@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::compare::changes;
+use crate::compare::{Change, changes};
 use crate::text::{BOM, in_line_ending};
 use crate::{Form, LineEnding};
 
@@ -38,6 +38,13 @@ pub struct Hunk {
     pub after: Range<usize>,
 }
 
+/// A text may have this many hunks however short it is.
+const FEW_HUNKS: usize = 1_000;
+
+/// One more hunk is allowed for each of so many bytes of both texts. Without that, the hunks of
+/// texts with very short lines would take many times the memory of the texts.
+const BYTES_PER_HUNK: usize = 64;
+
 /// The hunks in which a proposed text differs from the original.
 ///
 /// It does not hold the texts: the caller of a merge passes them in.
@@ -53,13 +60,16 @@ impl Review {
     /// Compares a proposed text with the original.
     ///
     /// The same texts always give the same hunks. There is at least one equal
-    /// line between any two of them.
+    /// line between any two of them. If there would be very many, because a large
+    /// text differs in every other short line, some neighbours are one hunk.
     pub fn of(original: &str, proposed: &str) -> Review {
         let fold = Fold::between(original, proposed);
         let old_start = fold.skipped(original);
         let new_start = fold.skipped(proposed);
         let old_end = if fold.ending { "\r\n" } else { "\n" };
         let changes = changes(&original[old_start..], old_end, &proposed[new_start..]);
+        let most = FEW_HUNKS.max((original.len() + proposed.len()) / BYTES_PER_HUNK);
+        let changes = joined(changes, most);
         let before = byte_ranges(original, old_start, changes.iter().map(|(old, _)| old));
         let after = byte_ranges(proposed, new_start, changes.iter().map(|(_, new)| new));
         let hunks = (1..)
@@ -188,6 +198,19 @@ impl Fold {
             Cow::Borrowed(lines)
         }
     }
+}
+
+/// At most `most` changes, by taking neighbours for one.
+fn joined(changes: Vec<Change>, most: usize) -> Vec<Change> {
+    if changes.len() <= most {
+        return changes;
+    }
+    let groups = changes.chunks(changes.len().div_ceil(most));
+    let joined = groups.filter_map(|group| {
+        let (first, last) = (group.first()?, group.last()?);
+        Some((first.0.start..last.0.end, first.1.start..last.1.end))
+    });
+    joined.collect()
 }
 
 /// Where ranges of lines are in the bytes of `text`, not counting what is

@@ -166,9 +166,59 @@ pub(crate) const PATTERNS: &[&str] = &[
     ".viminfo",
 ];
 
+/// What people and programs put behind the name of a copy, or of a variant that is for one machine.
+const COPIES: &[&str] = &[
+    "~", ".bak", ".backup", ".copy", ".dist", ".local", ".new", ".old", ".orig", ".save", ".tmp",
+    ".txt",
+];
+
+/// The names of the files that a file of this name may be a copy of, nearest first: a backup or swap
+/// file of an editor, or a copy that somebody has made.
+pub(crate) fn originals(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(original(name), |name| original(name))
+}
+
+fn original(name: &str) -> Option<&str> {
+    let autosave = name.strip_prefix('#').and_then(|it| it.strip_suffix('#'));
+    let swap = || {
+        let (name, ending) = name.strip_prefix('.')?.rsplit_once('.')?;
+        (ending.len() == 3 && ending.starts_with("sw")).then_some(name)
+    };
+    // Emacs numbers them: `name.~3~`.
+    let numbered = || {
+        let (name, number) = name.strip_suffix('~')?.rsplit_once(".~")?;
+        number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then_some(name)
+    };
+    let copy = || COPIES.iter().find_map(|ending| name.strip_suffix(ending));
+    let found = autosave.or_else(swap).or_else(numbered).or_else(copy);
+    found.filter(|name| !name.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_has_the_name_of_its_original() {
+        for (name, expected) in [
+            ("id_rsa~", &["id_rsa"][..]),
+            ("#id_rsa#", &["id_rsa"]),
+            (".id_rsa.swp", &["id_rsa"]),
+            (".id_rsa.swo", &["id_rsa"]),
+            ("a.key.~12~", &["a.key"]),
+            ("prod.env.local.bak", &["prod.env.local", "prod.env"]),
+            ("main.rs", &[]),
+            (".bashrc.swap", &[]),
+            ("~", &[]),
+            ("##", &[]),
+            (".txt", &[]),
+        ] {
+            assert_eq!(originals(name).collect::<Vec<_>>(), expected, "{name}");
+        }
+    }
 
     #[test]
     fn every_pattern_can_match_a_path_in_lower_case() {

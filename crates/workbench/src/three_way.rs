@@ -11,6 +11,7 @@
 //! comparison is bounded as that of a review is (see `compare`), which rules out
 //! the crates for this that search without a bound.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::compare::{Change, changes};
@@ -53,16 +54,34 @@ impl Markers {
 }
 
 /// How many places of `text` are marked. Whoever resolves a conflict removes its markers; one that is
-/// left over counts. The length does not matter: a text may have markers of earlier merges.
-pub(crate) fn count_marked(text: &str) -> usize {
+/// left over counts.
+///
+/// Lines like these that one of the texts in `own` has itself are no conflicts. They are told apart by
+/// their length, because a merge makes its markers longer than all lines of its texts: it may well have
+/// removed a line that looks like one, and made a marker of its own.
+pub(crate) fn count_marked(text: &str, own: &[&str]) -> usize {
     let count = |character, label| {
-        let lines = text.lines().filter(|line| {
-            let length = run(line, character);
-            length >= Markers::SHORTEST && line[length..].strip_prefix(' ') == Some(label)
-        });
-        lines.count()
+        let own: Vec<_> = (own.iter().map(|text| marker_lines(text, character, label))).collect();
+        let excess = |(length, count): (usize, usize)| {
+            let of_texts = own.iter().filter_map(|lines| lines.get(&length));
+            count.saturating_sub(of_texts.max().copied().unwrap_or(0))
+        };
+        let lines = marker_lines(text, character, label);
+        lines.into_iter().map(excess).sum()
     };
-    count('<', PRESENT_LABEL).max(count('>', PROPOSED_LABEL))
+    usize::max(count('<', PRESENT_LABEL), count('>', PROPOSED_LABEL))
+}
+
+/// How many marker lines of each length `text` has.
+fn marker_lines(text: &str, character: char, label: &str) -> BTreeMap<usize, usize> {
+    let mut lines = BTreeMap::new();
+    for line in without_mark(text).lines() {
+        let length = run(line, character);
+        if length >= Markers::SHORTEST && line[length..].strip_prefix(' ') == Some(label) {
+            *lines.entry(length).or_default() += 1;
+        }
+    }
+    lines
 }
 
 /// How many times `line` begins with `character`.
@@ -72,9 +91,9 @@ fn run(line: &str, character: char) -> usize {
 
 /// Brings the change from `base` to `proposed` into `present`.
 pub(crate) fn merge(base: &str, present: &str, proposed: &str) -> String {
-    let markers = Markers::foreign_to(&[base, present, proposed]);
     let form = Form::of(proposed);
     let [base, present, plain_proposed] = [base, present, proposed].map(without_mark);
+    let markers = Markers::foreign_to(&[base, present, plain_proposed]);
     let ours = changes_of_form(base, present);
     let theirs = changes_of_form(base, plain_proposed);
     let end = line_end(form.ending, present);

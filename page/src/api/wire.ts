@@ -69,6 +69,8 @@ export interface Proposal {
   removed: number;
   /** Whether another text, or some of the hunks, can be accepted. */
   editable: boolean;
+  /** That the file is kept from agents, so that the edit is accepted whole, in a sentence. */
+  withheld?: string;
   /** Why only the agent's own prompt can accept it, if that is so. */
   terminalOnly?: string;
   /** Increases whenever the texts are made new, because the file has changed. */

@@ -33,6 +33,7 @@ export function choiceOf(all: readonly Proposal[], session: string | undefined):
 function reasonToLook(proposal: Proposal): string | undefined {
   if (proposal.terminalOnly !== undefined) return "only the terminal can accept it";
   if ((proposal.conflicts ?? 0) > 0) return "it has conflicts";
+  if (proposal.withheld !== undefined) return proposal.withheld;
   return proposal.stale === undefined ? undefined : `stale: ${proposal.stale}`;
 }
 

@@ -446,7 +446,15 @@ function textIn(detail: Detail): string {
 }
 
 /** What the person is told about a proposal beside its texts. */
-const TOLD = ["revision", "stale", "conflicts", "editable", "terminalOnly", "who"] as const;
+const TOLD = [
+  "revision",
+  "stale",
+  "conflicts",
+  "editable",
+  "withheld",
+  "terminalOnly",
+  "who",
+] as const;
 
 /** Whether something else is known about a proposal, with the same texts. */
 function isNews(before: Detail, now: Detail): boolean {

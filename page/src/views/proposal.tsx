@@ -108,6 +108,11 @@ function Notices({ app, review }: { app: App; review: Review }) {
           Look twice: {visible(detail.stale)}.
         </p>
       )}
+      {detail.withheld !== undefined && (
+        <p class="notice" role="note" data-notice="withheld">
+          Look twice: {visible(detail.withheld)}.
+        </p>
+      )}
       {conflicts > 0 && (
         <p class="notice" role="alert" data-notice="conflicts">
           <span>

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::{alive, platform, started};
+use super::{alive, is_same_run, platform, started};
 
 /// A process that is not confused with a later one that got the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ impl ProcessId {
 
     /// Whether this very process still runs.
     pub fn is_running(&self) -> bool {
-        alive(self.pid) && started(self.pid) == Some(self.started)
+        alive(self.pid) && is_same_run(Some(self.started), started(self.pid))
     }
 }
 

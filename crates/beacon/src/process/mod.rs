@@ -43,6 +43,13 @@ pub fn started(pid: u32) -> Option<u64> {
     platform::started(pid)
 }
 
+/// Whether a process that has [`started`] at `now` is the one that had started at `then`. Where either
+/// is not known, the id has to tell: a program that cannot open a file at the moment must not take
+/// everybody for gone.
+pub fn is_same_run(then: Option<u64>, now: Option<u64>) -> bool {
+    then.is_none() || now.is_none() || then == now
+}
+
 /// The process that an agent with the id `from` would take for its editor.
 fn ide_pid(from: u32) -> u32 {
     platform::ide_pid(from)
@@ -124,6 +131,19 @@ mod tests {
         }
         child.wait().unwrap();
         assert_eq!(ProcessId::of(child.id()), None);
+    }
+
+    #[test]
+    fn a_process_whose_start_cannot_be_read_is_not_another_one() {
+        for (then, now, is_same) in [
+            (Some(1), Some(1), true),
+            (Some(1), Some(2), false),
+            (Some(1), None, true),
+            (None, Some(1), true),
+            (None, None, true),
+        ] {
+            assert_eq!(is_same_run(then, now), is_same, "{then:?} {now:?}");
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use super::ProcessDetails;
 use super::walk::ProcessEntry;
 
 pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
-    let stat = stat(pid)?;
+    let stat = private::process_stat(pid)?;
     // Kernel threads and zombies have no command line; `ps` shows their name in brackets.
     let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let name = first_word(&command).unwrap_or_else(|| format!("[{}]", stat.name));
@@ -20,16 +20,16 @@ pub(super) fn entry(pid: u32) -> Option<ProcessEntry> {
 
 /// When it was started, in clock ticks since boot.
 pub(super) fn started(pid: u32) -> Option<u64> {
-    Some(stat(pid)?.started)
+    Some(private::process_stat(pid)?.started)
 }
 
 /// Whether it is a zombie or dead.
 pub(super) fn ended(pid: u32) -> bool {
-    stat(pid).is_some_and(|stat| matches!(stat.state, 'Z' | 'X' | 'x'))
+    private::process_stat(pid).is_some_and(|stat| matches!(stat.state, 'Z' | 'X' | 'x'))
 }
 
 pub(super) fn details(pid: u32) -> Option<ProcessDetails> {
-    let stat = stat(pid)?;
+    let stat = private::process_stat(pid)?;
     let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     Some(ProcessDetails {
         parent: stat.parent,
@@ -72,37 +72,6 @@ fn terminal(device: u32) -> Option<String> {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    name: String,
-    state: char,
-    parent: u32,
-    terminal: u32,
-    started: u64,
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse(&String::from_utf8_lossy(&bytes))
-}
-
-/// Reads `pid (name) state parent …`. The name can contain anything, even parentheses, so its
-/// end is the last one in the line.
-fn parse(line: &str) -> Option<Stat> {
-    let (front, back) = line.rsplit_once(')')?;
-    let (_, name) = front.split_once('(')?;
-    let mut fields = back.split_ascii_whitespace();
-    Some(Stat {
-        name: name.to_owned(),
-        state: fields.next()?.chars().next()?,
-        parent: fields.next()?.parse().ok()?,
-        // The 7th field of the line. The kernel writes it as a signed number.
-        terminal: fields.nth(2)?.parse::<i32>().ok()?.cast_unsigned(),
-        // The 22nd.
-        started: fields.nth(14)?.parse().ok()?,
-    })
-}
-
 /// The first word of a command line with NUL-terminated arguments, without folders. The agents
 /// split the command line at spaces, so a folder with a space in its name misleads them, and us in
 /// the same way.
@@ -116,32 +85,6 @@ fn first_word(command: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_do_not_confuse_the_reading() {
-        let rest = "S 41 0 0 34819 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 8877 0 0";
-        for name in ["cat", "a) R 7 (b", "tmux: server", ")", ""] {
-            let stat = parse(&format!("42 ({name}) {rest}\n"));
-            let expected = Stat {
-                name: name.into(),
-                state: 'S',
-                parent: 41,
-                terminal: 34819,
-                started: 8877,
-            };
-            assert_eq!(stat, Some(expected), "{name:?}");
-        }
-        for broken in [
-            "",
-            "42",
-            "42 (cat)",
-            "42 (cat) S",
-            "42 (cat) S x",
-            "42 (cat) S 41 0",
-        ] {
-            assert_eq!(parse(broken), None, "{broken:?}");
-        }
-    }
 
     #[test]
     fn terminals_have_names() {

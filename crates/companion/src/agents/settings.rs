@@ -1,8 +1,6 @@
 //! Where an agent keeps its settings, and how they are read.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
@@ -101,14 +99,8 @@ fn named(variable: Variables<'_>, name: &str) -> Option<PathBuf> {
 
 /// The settings in a file; `None` if there is no such file, or if it holds no settings.
 pub fn read(path: &Path) -> Option<Value> {
-    // Asked before it is opened: to open a pipe without a writer would wait for one.
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    let file = File::open(path).ok()?;
-    file.take(LARGEST).read_to_string(&mut text).ok()?;
-    parse(&text)
+    let bytes = private::read_regular(path, LARGEST).ok()?;
+    parse(std::str::from_utf8(&bytes).ok()?)
 }
 
 /// The agents allow comments in their settings, and a byte order mark before them. One that does not

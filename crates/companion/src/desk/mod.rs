@@ -22,7 +22,9 @@ use workbench::{Context, Outcome, ProposalId, Refusal, Workbench};
 
 pub use log::{Log, LogEntry, LogEvent, ProposalRef, Revision, SentContext, SessionRef};
 pub(crate) use state::Withdrawn;
-pub use state::{AgentClient, AgentSession, Dispatched, Presence, ProposeError, State, Status};
+pub use state::{
+    AgentClient, AgentSession, Dispatched, Presence, ProposeError, Reservation, State, Status,
+};
 
 use crate::journal::{Journal, Saved};
 use crate::limits::Limits;

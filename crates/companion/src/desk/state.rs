@@ -1,21 +1,27 @@
 //! What the desk's owner holds, and every operation on it. Proposals of agents are here;
-//! sessions, the context, and proposals without a session are in modules of their own.
+//! what becomes of them until they are decided, the room that they take, proposals without a
+//! session, the sessions and the context are in modules of their own.
 
 mod context;
 mod direct_proposals;
+mod drafts;
+mod room;
 mod sessions;
 mod unsaved;
+mod withheld;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, broadcast, oneshot, watch};
 use workbench::{
     AbsenceRule, Agent, Decision, Focus, HeldBack, Holder, Outcome, Place, Proposal, ProposalId,
-    ProposalRequest, Proposals, Refusal, Revised, SessionId, Standing, Texts, Verdict, Workbench,
+    ProposalRequest, Proposals, Refusal, SessionId, Standing, Texts, Verdict, Workbench,
 };
 
+pub use room::Reservation;
 pub use sessions::{AgentClient, AgentSession, Presence};
 
 use super::known_files::KnownFiles;
@@ -24,7 +30,7 @@ use super::{
     SessionRef, Setup,
 };
 use crate::agents::dialect;
-use crate::journal::{Journal, Receipt, Saved, SavedVerdict};
+use crate::journal::{Journal, JournalTrouble, Receipt, Saved, SavedVerdict};
 use crate::limits::Limits;
 use crate::mailbox::{Letter, Mailbox};
 use sessions::SessionState;
@@ -44,6 +50,10 @@ pub struct State {
     unsaved: Vec<UnsavedText>,
     /// Front ends that show a proposal and know its current text, the last one last.
     draft_sources: HashMap<ProposalId, Vec<DraftSource>>,
+    /// Where the files of proposals are, links resolved, as far as they were looked at.
+    places: HashMap<ProposalId, Place>,
+    /// How many bytes of texts are being read, see [`Reservation`].
+    reserved: Arc<AtomicUsize>,
     /// Whether the person has stopped the context.
     paused: bool,
     /// Whether the context may differ from what was published last.
@@ -88,6 +98,9 @@ pub struct Dispatched {
     /// Whether the agent may first read the file again, because it has changed, and propose its
     /// edit anew.
     pub may_read_again: bool,
+    /// Why the decision is not on disk yet, which is known when its [`Receipt`] was waited for. A
+    /// crash before the agent has heard it would lose it.
+    pub unsaved: Option<JournalTrouble>,
 }
 
 /// What an agent took back.
@@ -105,8 +118,8 @@ impl Withdrawn {
         match self {
             Withdrawn::Proposal(proposal) => match proposal.standing {
                 // The agent may write it, so a text with conflicts is none.
-                Standing::Open => (proposal.conflicts() == 0).then(|| proposal.current()),
-                Standing::TerminalOnly(_) => None,
+                Standing::Open if proposal.conflicts() == 0 => proposal.current_for_agent(),
+                Standing::Open | Standing::TerminalOnly(_) => None,
             },
             Withdrawn::Decided(verdict) => verdict.text(),
         }
@@ -128,6 +141,11 @@ pub enum ProposeError {
     /// As many as one agent may have are pending.
     #[error("too many proposals of this agent are pending; decide some of them first")]
     TooMany,
+    /// The texts of all pending proposals take as much memory as they may.
+    #[error(
+        "the texts of all pending proposals together take too much memory; decide some of them first"
+    )]
+    NoRoom,
     /// There is no such session any more.
     #[error("this session has ended")]
     SessionEnded,
@@ -160,6 +178,8 @@ impl State {
             direct_waiters: HashMap::new(),
             draft_sources: HashMap::new(),
             unsaved: Vec::new(),
+            places: HashMap::new(),
+            reserved: Arc::default(),
             paused: false,
             stale: true,
             files: KnownFiles::new(looking),
@@ -172,6 +192,7 @@ impl State {
             limits,
         };
         state.restore(saved);
+        state.judge_proposals();
         (state, watching)
     }
 
@@ -226,29 +247,7 @@ impl State {
             self.workbench.focus(Holder::COMMANDS, focus, at);
         }
         self.journal.forget_documents();
-    }
-
-    /// From now on `source` knows the text of this proposal.
-    pub fn set_draft_source(&mut self, id: ProposalId, source: DraftSource) {
-        if self.proposals.get(id).is_some() {
-            let sources = self.draft_sources.entry(id).or_default();
-            sources.retain(|known| !known.is_closed() && !known.same_channel(&source));
-            sources.push(source);
-        }
-    }
-
-    /// The front end that knows the text of what the session proposed for `path`: of several, the
-    /// last one that is still there.
-    pub(crate) fn draft_source(
-        &self,
-        session: &SessionId,
-        path: &str,
-    ) -> Option<(ProposalId, DraftSource)> {
-        let mut proposals = self.proposals.iter();
-        let found = proposals.find(|it| it.session == *session && it.path == path)?;
-        let mut sources = self.draft_sources.get(&found.id)?.iter().rev();
-        let source = sources.find(|source| !source.is_closed())?;
-        Some((found.id, source.clone()))
+        self.save_sessions();
     }
 
     /// A snapshot of everything.
@@ -269,39 +268,6 @@ impl State {
     /// The proposal with this number, if it is still pending.
     pub fn proposal(&self, id: ProposalId) -> Option<&Proposal> {
         self.proposals.get(id)
-    }
-
-    /// What the person typed into a revision of a proposal so far, so that an agent that takes it
-    /// back gets that text.
-    pub fn set_draft(
-        &mut self,
-        id: ProposalId,
-        revision: u32,
-        text: impl Into<Arc<str>>,
-    ) -> Result<(), Refusal> {
-        self.proposals.set_draft(id, revision, text)?;
-        self.emit(Event::Drafted(id));
-        Ok(())
-    }
-
-    /// The file of a proposal has changed: it is reviewed against the present text from now on.
-    /// Returns whether it is; it is not if somebody else was first, or if it is over.
-    pub fn revise(&mut self, id: ProposalId, revised: Revised) -> bool {
-        let is_revised = self.proposals.revise(id, revised);
-        if is_revised {
-            self.emit(Event::Revised(id));
-        }
-        is_revised
-    }
-
-    /// A command has shown this revision to the person.
-    pub fn mark_shown(&mut self, id: ProposalId, revision: u32) {
-        self.proposals.mark_shown(id, revision);
-    }
-
-    /// The largest file that is shown beside what an agent proposes, in bytes.
-    pub fn largest_original(&self) -> u64 {
-        self.limits.original
     }
 
     /// Why there is no proposal with this number.
@@ -352,13 +318,18 @@ impl State {
             may_read_again: outcome == Outcome::Accepted
                 && proposal.file_change.is_some()
                 && dialect(proposal.agent).reads_changed_files_again,
+            unsaved: None,
         };
         if let Some(asker) = self.direct_waiters.remove(&id) {
             dispatched.streaming = asker.send(verdict).is_ok();
         } else if let Some(session) = self.sessions.get(&proposal.session) {
             dispatched.streaming = session.mailbox.is_connected();
-            self.journal
-                .save_verdict(SavedVerdict::new(&proposal, &verdict));
+            self.journal.save_verdict(SavedVerdict::new(
+                id,
+                &proposal.session,
+                &proposal.path,
+                &verdict,
+            ));
             session
                 .mailbox
                 .post(Letter::new(id, proposal.path.as_str(), verdict));
@@ -379,17 +350,13 @@ impl State {
             .sessions
             .get(session_id)
             .ok_or(ProposeError::SessionEnded)?;
-        let pending = self
-            .proposals
-            .iter()
-            .filter(|other| other.session == *session_id && other.path != path);
-        if pending.count() >= self.limits.proposals_per_session {
+        // One for the same path is replaced.
+        let is_new = self.proposals.find(session_id, &path).is_none();
+        let pending = self.proposals.count_of(session_id);
+        if is_new && pending >= self.limits.proposals_per_session {
             return Err(ProposeError::TooMany);
         }
         let (agent, mailbox) = (session.agent, session.mailbox.clone());
-        for stale in mailbox.discard(&path) {
-            self.journal.remove(stale.proposal);
-        }
         let ask = ProposalRequest {
             session: session_id.clone(),
             agent,
@@ -398,6 +365,10 @@ impl State {
             standing,
             capabilities: dialect(agent).capabilities,
         };
+        self.check_proposal(&ask)?;
+        for stale in mailbox.discard(&ask.path) {
+            self.journal.remove(stale.proposal);
+        }
         let opened = self.proposals.propose(ask, now());
         mailbox.expect(opened.id);
         if let Some(replaced) = opened.replaced {
@@ -407,9 +378,9 @@ impl State {
         }
         if let Some(proposal) = self.proposals.get(opened.id) {
             tracing::info!(%agent, id = %opened.id, "an agent proposes an edit");
-            self.journal.save_proposal(proposal.clone());
             let about = self.proposal_ref(proposal);
             self.log.write(now(), LogEvent::Proposed(about));
+            self.save_proposal(opened.id);
             // The file of the sessions also holds the counter: a number is never used twice.
             self.save_sessions();
         }
@@ -478,6 +449,38 @@ impl State {
         self.journal.receipt()
     }
 
+    /// Why what has happened would not survive a crash; `None` if it would, as far as is known.
+    pub fn journal_trouble(&self) -> Option<JournalTrouble> {
+        self.journal.trouble()
+    }
+
+    /// Writes everything again that a later run needs, because somebody has deleted it.
+    pub fn rewrite_journal(&mut self) {
+        // A verdict that has left must not be sent again by the next run.
+        self.collect_reports();
+        self.save_sessions();
+        let pending: Vec<_> = self.proposals.iter().map(|it| it.id).collect();
+        for id in pending {
+            self.save_proposal(id);
+        }
+        for (session, state) in &self.sessions {
+            for letter in state.mailbox.letters() {
+                let verdict =
+                    SavedVerdict::new(letter.proposal, session, &letter.path, &letter.verdict);
+                self.journal.save_verdict(verdict);
+            }
+        }
+    }
+
+    /// Saves a proposal of an agent's session; the others are not written down.
+    fn save_proposal(&self, id: ProposalId) {
+        if let Some(proposal) = self.proposals.get(id)
+            && !self.direct_waiters.contains_key(&id)
+        {
+            self.journal.save_proposal(proposal.clone());
+        }
+    }
+
     /// Writes what a later run needs; the receipt says when it is on disk.
     ///
     /// What is open is written down only for a run that follows at once; a later one would
@@ -536,6 +539,7 @@ impl State {
     fn emit(&mut self, event: Event) {
         if let Event::Closed(id, _) = event {
             self.draft_sources.remove(&id);
+            self.places.remove(&id);
             self.forget_unsaved();
         }
         // An error means that nobody listens, which is the normal case without a front end.

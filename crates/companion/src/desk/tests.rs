@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::Poll;
 
-use workbench::{Cursor, Focus, Place, Privacy};
+use beacon::process::ProcessId;
+use workbench::{Agent, Cursor, Focus, Place, Privacy};
 
 use super::*;
+use crate::agents::AgentProcess;
 
 /// A sink that only counts.
 #[derive(Clone, Default)]
@@ -29,16 +31,24 @@ fn desk(sink: Counter, is_file: impl Fn(&Path) -> bool + Send + Sync + 'static) 
 }
 
 fn desk_with(sink: Counter, looking: Looking) -> Desk {
+    Desk::start_with(setup(sink, looking, Limits::default()))
+}
+
+fn desk_within(limits: Limits) -> Desk {
+    Desk::start_with(setup(Counter::default(), Looking::default(), limits))
+}
+
+fn setup(sink: Counter, looking: Looking, limits: Limits) -> Setup {
     let roots = vec![PathBuf::from("/w")];
     let privacy = Privacy::new(&roots, &[], &[]);
-    Desk::start_with(Setup {
+    Setup {
         workbench: Workbench::new(roots, privacy),
         saved: Saved::default(),
         journal: Journal::none(),
-        limits: Limits::default(),
+        limits,
         sink: Box::new(sink),
         looking,
-    })
+    }
 }
 
 async fn look_at(desk: &Desk, path: &str, line: u32) {
@@ -186,4 +196,45 @@ async fn new_files_that_hang_hold_a_context_back_together_and_not_each() {
     };
     let ((), told) = tokio::join!(opening, told);
     assert_eq!(told, known_files::PATIENCE, "the clock is the test's own");
+}
+
+/// An agent of this process number.
+fn agent_process(pid: u32) -> AgentProcess {
+    AgentProcess {
+        line: vec![ProcessId::of(pid).unwrap()],
+        terminal: None,
+        folder: None,
+        product: None,
+        version: None,
+        unasking: None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_sessions_of_one_process_end_none_of_another_with_the_same_token() {
+    let limits = Limits {
+        sessions: 4,
+        ..Limits::default()
+    };
+    let desk = desk_within(limits);
+    let (one, other) = (agent_process(1), agent_process(std::process::id()));
+    desk.ask(move |state| {
+        let mut open = |process: &AgentProcess| {
+            state.open_session(Agent::Qwen, AgentClient::default(), Some(process.clone()))
+        };
+        let quiet = open(&one).unwrap();
+        let mut crowd = Vec::new();
+        for _ in 0..10 {
+            crowd.push(open(&other).unwrap());
+        }
+        assert!(state.mailbox(&quiet, Agent::Qwen).is_some());
+        let left: Vec<_> = crowd
+            .iter()
+            .filter(|id| state.mailbox(id, Agent::Qwen).is_some())
+            .collect();
+        assert_eq!(left, crowd[7..].iter().collect::<Vec<_>>());
+    })
+    .await
+    .unwrap();
 }

@@ -2,15 +2,14 @@
 //! verdicts that have not been delivered.
 //!
 //! Each thing is one private file. A thread of its own writes them, so that a slow disk delays
-//! nobody. Its queue holds one entry per file, the newest, so it cannot grow with the number of
-//! changes. The files protect against the end of the process, not of the machine, so nothing is
-//! synced.
+//! nobody. The files protect against the end of the process. Verdicts are synced, so they protect
+//! against that of the machine, too: somebody was told that their decision counts.
 
 mod saved;
+mod writer;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -21,11 +20,17 @@ pub use saved::Saved;
 use saved::SavedClient;
 use saved::{SavedDocument, SavedProposal, SavedSessions};
 pub(crate) use saved::{SavedSession, SavedVerdict};
+pub use writer::JournalTrouble;
+use writer::{Entry, FileContents, PROPOSAL, Progress, VERDICT, Writer};
 
 const SESSIONS: &str = "sessions.json";
 const DOCUMENTS: &str = "documents.json";
 /// No file of ours can be larger: two texts at the largest size, escaped.
 const LARGEST: u64 = 1 << 30;
+
+/// No proposal ever gets a larger number: they count up from one, and a page has to hold them in a
+/// number of JavaScript. What has one was not written by us.
+const LARGEST_NUMBER: u64 = (1 << 53) - 1;
 
 /// Where the desk writes what has to survive the process.
 #[derive(Debug)]
@@ -35,43 +40,28 @@ pub struct Journal {
 
 /// Says when everything that was queued before the receipt was taken is on disk.
 #[derive(Debug)]
-pub struct Receipt(Option<(u64, watch::Receiver<u64>)>);
+pub struct Receipt(Option<(u64, watch::Receiver<Progress>)>);
 
 impl Receipt {
-    /// Resolves when it is on disk; at once if the journal writes nothing at all.
-    pub async fn written(self) {
-        if let Some((number, mut done)) = self.0 {
-            // An error means that the journal is closed, and it writes everything before that.
-            let _ = done.wait_for(|done| *done >= number).await;
+    /// Resolves when it is on disk, or when that was tried in vain; then it is tried again, but
+    /// nobody should wait for it. At once if the journal writes nothing at all.
+    pub async fn written(self) -> Result<(), JournalTrouble> {
+        let Some((number, mut progress)) = self.0 else {
+            return Ok(());
+        };
+        // An error means that the journal is closed, and it tries everything before that.
+        let _ = progress.wait_for(|it| it.tried >= number).await;
+        match &progress.borrow().failed {
+            Some((oldest, trouble)) if *oldest <= number => Err(trouble.clone()),
+            _ => Ok(()),
         }
     }
-}
 
-#[derive(Debug)]
-struct Writer {
-    folder: PathBuf,
-    /// The number of the last write that is done, with all before it.
-    done: watch::Sender<u64>,
-    work: Mutex<WriteQueue>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct WriteQueue {
-    /// The newest contents of each file that has to be written; `None` removes the file.
-    writes: BTreeMap<String, Option<FileContents>>,
-    /// How many writes were ever queued.
-    queued: u64,
-    writing: bool,
-    closed: bool,
-}
-
-#[derive(Debug)]
-enum FileContents {
-    Sessions(Vec<SavedSession>, u64),
-    Proposal(Box<Proposal>),
-    Verdict(SavedVerdict),
-    Documents(Vec<(Focus, u64)>),
+    /// Resolves at the same moment, for those who go on in either case: the trouble is shown with
+    /// the state of the companion.
+    pub async fn settled(self) {
+        let _ = self.written().await;
+    }
 }
 
 impl Journal {
@@ -82,16 +72,7 @@ impl Journal {
 
     /// A journal in a private folder that exists.
     pub fn open(folder: &Path) -> std::io::Result<Journal> {
-        let writer = Arc::new(Writer {
-            folder: folder.to_owned(),
-            done: watch::Sender::new(0),
-            work: Mutex::default(),
-            changed: Condvar::new(),
-        });
-        std::thread::Builder::new().name("journal".into()).spawn({
-            let writer = writer.clone();
-            move || writer.write_all()
-        })?;
+        let writer = Writer::start(folder.to_owned())?;
         Ok(Journal {
             writer: Some(writer),
         })
@@ -114,14 +95,15 @@ impl Journal {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with("proposal-") {
+            if name.starts_with(PROPOSAL) {
                 saved
                     .proposals
                     .extend(load(&entry.path()).map(SavedProposal::into_proposal));
-            } else if name.starts_with("verdict-") {
+            } else if name.starts_with(VERDICT) {
                 saved.verdicts.extend(load::<SavedVerdict>(&entry.path()));
             }
         }
+        saved.drop_impossible_numbers();
         // A verdict is written before its proposal is removed; both can be there after a crash.
         saved.proposals.retain(|proposal| {
             !saved
@@ -171,26 +153,42 @@ impl Journal {
 
     /// A receipt for everything queued so far.
     pub(crate) fn receipt(&self) -> Receipt {
-        let number = |writer: &Arc<Writer>| (writer.lock().queued, writer.done.subscribe());
-        Receipt(self.writer.as_ref().map(number))
+        Receipt(self.writer.as_ref().map(|writer| writer.follow()))
     }
 
-    /// Returns when everything queued so far is on disk. Blocks.
+    /// Why what has happened would not survive a crash; `None` if it would, as far as is known.
+    pub(crate) fn trouble(&self) -> Option<JournalTrouble> {
+        self.writer.as_ref()?.trouble()
+    }
+
+    /// Returns when everything queued so far was tried. Blocks.
     fn flush(&self) {
-        let Some(writer) = &self.writer else { return };
-        let mut work = writer.lock();
-        while work.writing || !work.writes.is_empty() {
-            work = writer.wait(work);
+        if let Some(writer) = &self.writer {
+            writer.flush();
         }
     }
 
-    fn enqueue(&self, name: String, entry: Option<FileContents>) {
+    fn enqueue(&self, name: String, entry: Entry) {
         if let Some(writer) = &self.writer {
-            let mut work = writer.lock();
-            work.queued += 1;
-            work.writes.insert(name, entry);
-            drop(work);
-            writer.changed.notify_all();
+            writer.enqueue(name, entry);
+        }
+    }
+}
+
+impl Saved {
+    /// Leaves out what has a number that was never given. The next proposal could get none after it.
+    fn drop_impossible_numbers(&mut self) {
+        let is_possible = |number: u64| {
+            let is_possible = number <= LARGEST_NUMBER;
+            if !is_possible {
+                tracing::warn!(number, "ignoring an impossible number of an earlier run");
+            }
+            is_possible
+        };
+        self.proposals.retain(|it| is_possible(it.id.get()));
+        self.verdicts.retain(|it| is_possible(it.proposal));
+        if !is_possible(self.next_proposal) {
+            self.next_proposal = 0;
         }
     }
 }
@@ -199,92 +197,17 @@ impl Drop for Journal {
     fn drop(&mut self) {
         self.flush();
         if let Some(writer) = &self.writer {
-            writer.lock().closed = true;
-            writer.changed.notify_all();
+            writer.close();
         }
-    }
-}
-
-impl Writer {
-    fn lock(&self) -> MutexGuard<'_, WriteQueue> {
-        crate::locked(&self.work)
-    }
-
-    /// Gives up the lock until something has changed.
-    fn wait<'a>(&self, work: MutexGuard<'a, WriteQueue>) -> MutexGuard<'a, WriteQueue> {
-        let waited = self.changed.wait(work);
-        waited.expect("no thread panics while it holds a lock")
-    }
-
-    /// The thread: everything that is queued, then what came meanwhile.
-    fn write_all(&self) {
-        let mut work = self.lock();
-        loop {
-            if !work.writes.is_empty() {
-                let writes = std::mem::take(&mut work.writes);
-                let number = work.queued;
-                work.writing = true;
-                drop(work);
-                // Names sort as documents, proposal, sessions, verdict; the last comes first, so
-                // that a verdict is there before the proposal that it replaces is removed.
-                for (name, entry) in writes.into_iter().rev() {
-                    self.write_file(&name, entry);
-                }
-                self.done.send_replace(number);
-                work = self.lock();
-                work.writing = false;
-                self.changed.notify_all();
-            } else if work.closed {
-                return;
-            } else {
-                work = self.wait(work);
-            }
-        }
-    }
-
-    fn write_file(&self, name: &str, entry: Option<FileContents>) {
-        let result = match entry {
-            Some(entry) => private::write(&self.folder, name, &entry.into_json()),
-            None => private::remove(&self.folder.join(name)),
-        };
-        if let Err(error) = result {
-            tracing::warn!(%error, "cannot keep the journal; a crash now would lose what is pending");
-        }
-    }
-}
-
-impl FileContents {
-    fn into_json(self) -> Vec<u8> {
-        let json = match self {
-            FileContents::Sessions(sessions, next_proposal) => serde_json::to_vec(&SavedSessions {
-                next_proposal,
-                sessions,
-            }),
-            FileContents::Proposal(proposal) => {
-                serde_json::to_vec(&SavedProposal::from(&*proposal))
-            }
-            FileContents::Verdict(verdict) => serde_json::to_vec(&verdict),
-            FileContents::Documents(documents) => {
-                // JSON cannot hold a name that is not Unicode, and agents are never told one.
-                let unicode = |(focus, _): &(Focus, u64)| {
-                    focus.place.path.to_str().is_some() && focus.place.real.to_str().is_some()
-                };
-                let documents = documents.into_iter().filter(unicode);
-                let documents: Vec<_> = documents.map(SavedDocument::from).collect();
-                serde_json::to_vec(&documents)
-            }
-        };
-        // Strings and numbers can always be written as JSON.
-        json.unwrap_or_default()
     }
 }
 
 fn proposal_file(id: ProposalId) -> String {
-    format!("proposal-{id}.json")
+    format!("{PROPOSAL}{id}.json")
 }
 
 fn verdict_file(id: ProposalId) -> String {
-    format!("verdict-{id}.json")
+    format!("{VERDICT}{id}.json")
 }
 
 fn load<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {

@@ -23,6 +23,16 @@ pub struct Saved {
     pub(crate) next_proposal: u64,
 }
 
+impl Saved {
+    /// Leaves the sessions behind, because their agents cannot come back, and with them what they
+    /// wait for. Returns the paths of decisions that have not reached them.
+    pub fn end_sessions(&mut self) -> Vec<String> {
+        self.sessions.clear();
+        let undelivered = self.verdicts.iter();
+        undelivered.map(|verdict| verdict.path.clone()).collect()
+    }
+}
+
 /// A session on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SavedSession {
@@ -123,11 +133,16 @@ pub(crate) struct SavedVerdict {
 }
 
 impl SavedVerdict {
-    pub(crate) fn new(proposal: &Proposal, verdict: &Verdict) -> SavedVerdict {
+    pub(crate) fn new(
+        proposal: ProposalId,
+        session: &SessionId,
+        path: &str,
+        verdict: &Verdict,
+    ) -> SavedVerdict {
         SavedVerdict {
-            proposal: proposal.id.get(),
-            session: proposal.session.to_string(),
-            path: proposal.path.clone(),
+            proposal: proposal.get(),
+            session: session.to_string(),
+            path: path.to_owned(),
             accepted: match verdict {
                 Verdict::Accepted { text, .. } => Some(text.clone()),
                 Verdict::Rejected => None,
@@ -164,6 +179,13 @@ pub(super) struct SavedProposal {
     proposed: String,
     terminal_only: Option<String>,
     opened_at: u64,
+    /// Absent in files of earlier versions, which did not tell revisions of two runs apart.
+    #[serde(default = "first_revision")]
+    revision: u32,
+}
+
+fn first_revision() -> u32 {
+    Proposal::FIRST
 }
 
 #[derive(Serialize, Deserialize)]
@@ -190,13 +212,14 @@ impl From<&Proposal> for SavedProposal {
                 Standing::TerminalOnly(why) => Some(why.clone()),
             },
             opened_at: proposal.opened_at,
+            revision: proposal.revision,
         }
     }
 }
 
 impl SavedProposal {
     pub(super) fn into_proposal(self) -> Proposal {
-        let original = self.original.map_or(Original::Absent, Original::Text);
+        let original = (self.original).map_or(Original::Absent, |text| Original::Text(text.into()));
         let request = ProposalRequest {
             session: SessionId::new(self.session),
             agent: self.agent,
@@ -207,7 +230,13 @@ impl SavedProposal {
                 .map_or(Standing::Open, Standing::TerminalOnly),
             capabilities: dialect(self.agent).capabilities,
         };
-        Proposal::new(ProposalId::new(self.id), request, self.opened_at)
+        let mut proposal = Proposal::new(ProposalId::new(self.id), request, self.opened_at);
+        // It begins with the texts of the request again. If the person has seen others since, those
+        // have a number that no other texts may have.
+        if self.revision > Proposal::FIRST {
+            proposal.revision = self.revision.saturating_add(1);
+        }
+        proposal
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use workbench::{
     Agent, Cursor, Original, Place, ProposalRequest, SessionId, Standing, Texts, Verdict,
@@ -34,6 +35,10 @@ fn accepted(text: &str) -> Verdict {
         text: text.into(),
         edited: true,
     }
+}
+
+fn saved_verdict(id: u64, verdict: &Verdict) -> SavedVerdict {
+    SavedVerdict::new(ProposalId::new(id), &SessionId::new("s"), "p", verdict)
 }
 
 /// Writes with one journal and reads what it left.
@@ -96,7 +101,7 @@ fn verdicts_come_back_as_they_were_and_replace_their_proposals() {
     let (folder, saved) = written(|journal| {
         for (id, verdict) in (1..).zip(&verdicts) {
             journal.save_proposal(plain(id));
-            journal.save_verdict(SavedVerdict::new(&plain(id), verdict));
+            journal.save_verdict(saved_verdict(id, verdict));
         }
     });
     let read: Vec<_> = saved.verdicts.iter().map(SavedVerdict::verdict).collect();
@@ -110,7 +115,7 @@ fn a_verdict_beats_the_proposal_that_a_crash_left_beside_it() {
     let (folder, _) = written(|journal| journal.save_proposal(plain(4)));
     let beside = std::fs::read(folder.path().join("proposal-4.json")).unwrap();
     let journal = Journal::open(folder.path()).unwrap();
-    journal.save_verdict(SavedVerdict::new(&plain(4), &accepted("x")));
+    journal.save_verdict(saved_verdict(4, &accepted("x")));
     journal.flush();
     std::fs::write(folder.path().join("proposal-4.json"), beside).unwrap();
     let saved = Journal::load(folder.path());
@@ -231,6 +236,26 @@ fn damaged_and_foreign_files_are_left_out() {
     assert_eq!(none.next_proposal, 0);
 }
 
+/// A number is the last of all and would leave none for the next proposal.
+#[test]
+fn a_number_that_was_never_given_is_damage() {
+    let (folder, _) = written(|journal| {
+        journal.save_proposal(plain(1));
+        journal.save_proposal(plain(u64::MAX));
+        journal.save_proposal(plain(LARGEST_NUMBER + 1));
+        journal.save_sessions(Vec::new(), u64::MAX);
+    });
+    let verdict = format!(
+        r#"{{"proposal":{},"session":"s","path":"/w/a","accepted":null}}"#,
+        u64::MAX
+    );
+    std::fs::write(folder.path().join("verdict-7.json"), verdict).unwrap();
+    let saved = Journal::load(folder.path());
+    assert_eq!(saved.proposals.len(), 1);
+    assert_eq!(saved.verdicts.len(), 0);
+    assert_eq!(saved.next_proposal, 2);
+}
+
 #[test]
 fn only_this_user_can_read_it() {
     let (folder, _) = written(|journal| journal.save_proposal(plain(1)));
@@ -244,4 +269,110 @@ fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = names.collect();
     names.sort();
     names
+}
+
+/// Puts a folder in the place of a file, so that it can be neither written nor removed, whoever
+/// runs this.
+fn block(folder: &Path, name: &str) {
+    let path = folder.join(name);
+    let _ = std::fs::remove_file(&path);
+    std::fs::create_dir(path).unwrap();
+}
+
+/// Takes it away again.
+fn unblock(folder: &Path, name: &str) {
+    std::fs::remove_dir(folder.join(name)).unwrap();
+}
+
+#[tokio::test]
+async fn a_proposal_stays_until_its_verdict_is_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.save_proposal(plain(1));
+    journal.receipt().written().await.unwrap();
+    block(folder.path(), "verdict-1.json");
+    journal.save_verdict(saved_verdict(1, &accepted("x")));
+    let trouble = journal.receipt().written().await.unwrap_err();
+    assert!(trouble.to_string().contains("verdict-1.json"), "{trouble}");
+    assert_eq!(journal.trouble(), Some(trouble));
+    // A crash now loses the decision, which was said, but not the proposal.
+    assert_eq!(Journal::load(folder.path()).proposals.len(), 1);
+
+    // What else is to be written is written.
+    journal.save_proposal(plain(2));
+    assert!(journal.receipt().written().await.is_err());
+    assert_eq!(Journal::load(folder.path()).proposals.len(), 2);
+
+    // It is tried again by itself.
+    unblock(folder.path(), "verdict-1.json");
+    let mut progress = journal.writer.as_ref().unwrap().follow().1;
+    let healed = progress.wait_for(|progress| progress.failed.is_none());
+    tokio::time::timeout(std::time::Duration::from_mins(1), healed)
+        .await
+        .expect("it is tried again")
+        .unwrap();
+    assert_eq!(journal.trouble(), None);
+    journal.receipt().written().await.unwrap();
+    let saved = Journal::load(folder.path());
+    let proposals: Vec<_> = saved.proposals.iter().map(|it| it.id.get()).collect();
+    assert_eq!((proposals, saved.verdicts.len()), (vec![2], 1));
+}
+
+#[tokio::test]
+async fn a_verdict_stays_until_its_proposal_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.save_verdict(saved_verdict(1, &accepted("x")));
+    journal.receipt().written().await.unwrap();
+    block(folder.path(), "proposal-1.json");
+    journal.remove(ProposalId::new(1));
+    assert!(journal.receipt().written().await.is_err());
+    assert_eq!(Journal::load(folder.path()).verdicts.len(), 1);
+    unblock(folder.path(), "proposal-1.json");
+    journal.save_sessions(Vec::new(), 2);
+    journal.receipt().written().await.unwrap();
+    assert_eq!(names(folder.path()), ["sessions.json"]);
+}
+
+#[tokio::test]
+async fn what_is_newer_takes_the_place_of_what_could_not_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    block(folder.path(), "sessions.json");
+    journal.save_sessions(Vec::new(), 7);
+    let before = journal.receipt();
+    assert!(before.written().await.is_err());
+    unblock(folder.path(), "sessions.json");
+    journal.save_sessions(Vec::new(), 8);
+    journal.receipt().written().await.unwrap();
+    assert_eq!(Journal::load(folder.path()).next_proposal, 8);
+}
+
+/// The end of a companion does not wait for a disk that stays full.
+#[test]
+fn closing_does_not_wait_for_what_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    block(folder.path(), "proposal-1.json");
+    journal.save_proposal(plain(1));
+    drop(journal);
+    assert!(folder.path().join("proposal-1.json").is_dir());
+}
+
+#[test]
+fn the_number_of_a_revision_is_used_once() {
+    for (last, next) in [(1, 1), (2, 3), (7, 8), (u32::MAX, u32::MAX)] {
+        let mut revised = plain(1);
+        revised.revision = last;
+        let (folder, saved) = written(|journal| journal.save_proposal(revised));
+        assert_eq!(saved.proposals[0].revision, next, "after {last}");
+        // What earlier versions have written is still read.
+        let path = folder.path().join("proposal-1.json");
+        let mut json: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert!(json.as_object_mut().unwrap().remove("revision").is_some());
+        std::fs::write(&path, json.to_string()).unwrap();
+        let old = Journal::load(folder.path());
+        assert_eq!(old.proposals[0].revision, Proposal::FIRST);
+    }
 }

@@ -34,6 +34,24 @@ pub(crate) fn negotiate(asked: &str) -> &'static str {
         .unwrap_or(VERSIONS[0])
 }
 
+/// The longest path that an agent may name, in bytes. No longer one can be opened on Linux or macOS.
+pub(crate) const LONGEST_PATH: usize = 4 * 1024;
+
+/// Whether no file can have this path.
+pub(crate) fn is_too_long(path: &str) -> bool {
+    path.len() > LONGEST_PATH
+}
+
+/// How many bytes are kept of the name and of the version of a client. They are kept as long as the
+/// session, written down, and sent to every page.
+const LONGEST_NAME: usize = 200;
+
+fn cut(mut name: String) -> String {
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
+    name.shrink_to_fit();
+    name
+}
+
 /// Parameters of `initialize` that we use.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,8 +73,8 @@ pub(crate) struct ClientInfo {
 impl From<ClientInfo> for AgentClient {
     fn from(client: ClientInfo) -> AgentClient {
         AgentClient {
-            name: client.name,
-            version: client.version,
+            name: cut(client.name),
+            version: cut(client.version),
         }
     }
 }

@@ -30,12 +30,12 @@ use tokio::task::JoinHandle;
 use workbench::{Agent, ProposalId, SessionId};
 
 use crate::agents::{AgentProcess, identify};
-use crate::body::{Budget, Received};
+use crate::body::{Budget, Received, Sender};
 use crate::desk::{Desk, Gone};
 use crate::gate::{self, Denied};
 use crate::limits::Limits;
 use crate::mailbox::{Mailbox, StreamId, StreamKind};
-use crate::server::{Flushes, SocketEnds};
+use crate::server::{Caller, Flushes, KeyHolder, SocketEnds};
 use crate::token::Token;
 pub use contexts::{ContextReceiver, ContextSender, context_channel};
 use feed::Connections;
@@ -95,6 +95,7 @@ struct Server {
 async fn handle(
     Shared(server): Shared<Arc<Server>>,
     Extension(flushes): Extension<Flushes>,
+    Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
     let endpoint = &server.endpoint;
@@ -106,6 +107,10 @@ async fn handle(
             return denied.into_response();
         }
     };
+    if let Err(crowded) = caller.admit(KeyHolder::Agent(agent)).await {
+        tracing::warn!(%agent, "an agent has too many connections");
+        return problem(StatusCode::SERVICE_UNAVAILABLE, &crowded.to_string());
+    }
     if let Some(version) = request.headers().get(VERSION)
         && !ide::VERSIONS.iter().any(|known| version == known)
     {
@@ -149,6 +154,8 @@ struct RequestHandler<'a> {
 struct FoundSession {
     id: SessionId,
     mailbox: Arc<Mailbox>,
+    /// Whose room its bodies take.
+    sender: Sender,
 }
 
 /// The response to one message.
@@ -167,15 +174,19 @@ impl RequestHandler<'_> {
         let (parts, body) = request.into_parts();
         let streams = accepts(&parts.headers, "text/event-stream", false);
         let found = self.find(&parts.headers).await?;
-        let (bytes, permit) = match self.server.budget.receive(body).await {
-            Ok(Received::Whole(bytes, permit)) => (bytes, permit),
+        let sender = match &found {
+            Some(found) => found.sender.clone(),
+            None => Sender::Agent(self.agent),
+        };
+        let (bytes, account) = match self.server.budget.receive(sender, body).await {
+            Ok(Received::Whole(bytes, account)) => (bytes, account),
             Ok(Received::Skimmed(gist, excess)) => {
                 return self.too_much(&gist, excess, found).await;
             }
             Err(cut) => return Ok(problem(StatusCode::BAD_REQUEST, &cut.to_string())),
         };
-        // The permit is given back when the texts have been handed over.
-        let _permit = permit;
+        // The room is given back when the texts have been handed over.
+        let _account = account;
         let incoming = match heavy(bytes.len(), || rpc::parse(&bytes)) {
             Ok(incoming) => incoming,
             Err(error) => {
@@ -355,7 +366,15 @@ impl RequestHandler<'_> {
         self.desk()
             .ask(move |state| {
                 let mailbox = state.mailbox(&id, agent)?;
-                Some(FoundSession { id, mailbox })
+                let sender = match state.process_of(&id) {
+                    Some(process) => Sender::Process(process),
+                    None => Sender::Session(id.clone()),
+                };
+                Some(FoundSession {
+                    id,
+                    mailbox,
+                    sender,
+                })
             })
             .await
     }

@@ -52,12 +52,14 @@ pub(crate) struct Fault {
     message: String,
 }
 
+/// How many bytes of a fault's message are sent: some repeat what the peer has written.
+const LONGEST_MESSAGE: usize = 1_000;
+
 impl Fault {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Fault {
-        Fault {
-            code,
-            message: message.into(),
-        }
+        let mut message = message.into();
+        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+        Fault { code, message }
     }
 }
 

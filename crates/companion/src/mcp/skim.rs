@@ -6,6 +6,8 @@
 //! top of the tree are remembered, everything else is forgotten at once. The skimmer
 //! does not validate; it only has to be right for well-formed JSON and harmless for the rest.
 
+use super::ide::is_too_long;
+
 /// Deepest level at which values are remembered: `params.arguments.filePath`.
 const DEPTH: usize = 3;
 /// Longer scalars than this are not remembered.
@@ -21,9 +23,10 @@ pub(crate) struct Gist {
 }
 
 impl Gist {
-    /// The path that an `openDiff` names, if it is a string.
+    /// The path that an `openDiff` names, if it is a string that can be one.
     pub(crate) fn file_path(&self) -> Option<String> {
-        serde_json::from_str(self.file_path.as_deref()?).ok()
+        let path = serde_json::from_str(self.file_path.as_deref()?).ok();
+        path.filter(|path: &String| !is_too_long(path))
     }
 
     /// Whether the request calls `openDiff`.
@@ -37,8 +40,8 @@ impl Gist {
 #[derive(Debug, Default)]
 pub(crate) struct Skimmer {
     gist: Gist,
-    /// The key under which each open object or array of the first levels stands.
-    path: Vec<String>,
+    /// The open objects and arrays of the first levels.
+    path: Vec<Container>,
     depth: usize,
     /// The key whose value comes next.
     key: Option<String>,
@@ -46,6 +49,13 @@ pub(crate) struct Skimmer {
     expects_key: bool,
     scalar: Vec<u8>,
     state: SkimState,
+}
+
+/// An object or an array, and the key under which it stands.
+#[derive(Debug)]
+struct Container {
+    key: String,
+    is_object: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -102,11 +112,13 @@ impl Skimmer {
     fn between(&mut self, byte: u8) {
         match byte {
             b'{' | b'[' => {
+                let is_object = byte == b'{';
                 if self.depth < DEPTH {
-                    self.path.push(self.key.take().unwrap_or_default());
+                    let key = self.key.take().unwrap_or_default();
+                    self.path.push(Container { key, is_object });
                 }
                 self.depth += 1;
-                self.expects_key = byte == b'{';
+                self.expects_key = is_object;
                 self.key = None;
             }
             b'}' | b']' => {
@@ -115,9 +127,9 @@ impl Skimmer {
                 self.expects_key = false;
                 self.key = None;
             }
-            // After a comma a string is a key inside an object. Inside an array it is a value,
-            // and taking it for a key does no harm: no field of the gist lies in an array.
-            b',' => self.expects_key = true,
+            // After a comma a string is a key inside an object, and a value inside an array. Of what
+            // lies deeper nothing is remembered, so there it does not matter.
+            b',' => self.expects_key = self.path.last().is_some_and(|it| it.is_object),
             b':' => self.expects_key = false,
             b'"' => {
                 self.scalar.clear();
@@ -154,9 +166,9 @@ impl Skimmer {
         let field = match (self.path.as_slice(), key.as_str()) {
             ([_], "id") => &mut self.gist.id,
             ([_], "method") => &mut self.gist.method,
-            ([_, params], "name") if params == "params" => &mut self.gist.tool,
+            ([_, params], "name") if params.key == "params" => &mut self.gist.tool,
             ([_, params, arguments], "filePath")
-                if params == "params" && arguments == "arguments" =>
+                if params.key == "params" && arguments.key == "arguments" =>
             {
                 &mut self.gist.file_path
             }
@@ -206,6 +218,19 @@ mod tests {
     fn ignores_lookalikes_elsewhere_in_the_tree() {
         let text = json!([{ "id": 1 }, { "params": { "id": 2, "arguments": { "name": "x", "more": { "filePath": "y" } } } }]);
         assert_eq!(skim(&[text.to_string().as_bytes()]), Gist::default());
+    }
+
+    #[test]
+    fn strings_in_a_list_are_no_keys() {
+        for text in [
+            r#"[1, "id", 5, "method", "ping"]"#,
+            r#"{"params": [1, "name", "openDiff"]}"#,
+            r#"{"params": {"arguments": ["a", "filePath", "/x"]}}"#,
+        ] {
+            assert_eq!(skim(&[text.as_bytes()]), Gist::default(), "{text}");
+        }
+        let gist = skim(&[br#"{"a": [[], {}, "x"], "id": 7}"#]);
+        assert_eq!(gist.id.as_deref(), Some("7"));
     }
 
     #[test]

@@ -5,16 +5,16 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
-use workbench::{Original, ProposalId, Standing, Texts};
+use workbench::{Original, Place, ProposalId, Standing, Texts};
 
-use super::ide::{CloseDiff, OpenDiff, ToolCall, ToolResult};
+use super::ide::{CloseDiff, LONGEST_PATH, OpenDiff, ToolCall, ToolResult, is_too_long};
 use super::rpc::{self, Fault};
 use super::skim::{Gist, Skimmer};
 use super::{FoundSession, Reply, RequestHandler, heavy, json_body, read};
 use crate::agents::{RefusalStyle, dialect};
 use crate::body::Excess;
-use crate::desk::{DraftQuery, Gone, Withdrawn};
-use crate::original;
+use crate::desk::{DraftQuery, Gone, ProposeError, Reservation, Withdrawn};
+use crate::original::OriginalFile;
 
 /// How long a front end may take to say what a text is; the agent's screen stands still meanwhile.
 const DRAFT_PATIENCE: Duration = Duration::from_millis(500);
@@ -32,7 +32,8 @@ impl RequestHandler<'_> {
             Err(fault) => return Ok(Reply::Json(rpc::answer::<()>(Some(id), Err(fault)))),
         };
         let outcome = match call.name.as_str() {
-            "openDiff" => match heavy(size(call.arguments), || read(call.arguments)) {
+            "openDiff" => match heavy(size(call.arguments), || read::<OpenDiff>(call.arguments)) {
+                Ok(asked) if is_too_long(&asked.file_path) => Err(too_long()),
                 Ok(asked) => {
                     let (result, opened) = self.open_diff(asked, found).await?;
                     let json = rpc::answer(Some(id), Ok(result));
@@ -46,6 +47,7 @@ impl RequestHandler<'_> {
                 Err(fault) => self.refuse_unreadable(call.arguments, fault, found).await?,
             },
             "closeDiff" => match read::<CloseDiff>(call.arguments) {
+                Ok(asked) if is_too_long(&asked.file_path) => Err(too_long()),
                 Ok(asked) => {
                     let withdrawn = self.close_diff(asked, found).await?;
                     let text = withdrawn.as_ref().and_then(Withdrawn::text);
@@ -82,7 +84,8 @@ impl RequestHandler<'_> {
                     "the proposed text cannot be read; decide this edit in the agent's terminal";
                 let texts = Texts::new(Original::Absent, String::new());
                 let standing = Standing::TerminalOnly(why.to_owned());
-                Ok(Ok(self.propose(path, texts, standing, found).await?.0))
+                let proposed = self.propose(path, texts, standing, None, found);
+                Ok(Ok(proposed.await?.0))
             }
             _ => Ok(Err(fault)),
         }
@@ -94,53 +97,97 @@ impl RequestHandler<'_> {
         asked: OpenDiff,
         found: &FoundSession,
     ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let OpenDiff {
+            file_path: path,
+            new_content: proposed,
+        } = asked;
         let roots = self
             .desk()
             .ask(|state| state.workbench().roots().to_vec())
             .await?;
-        let limit = self.server.endpoint.limits.original;
-        let path = asked.file_path.clone();
-        let original =
-            tokio::task::spawn_blocking(move || original::read(&path, &roots, limit)).await;
-        let (texts, standing) = match original {
-            Ok(Ok(original)) => (Texts::new(original, asked.new_content), Standing::Open),
-            Ok(Err(unshowable)) => {
-                let why = format!("{unshowable}; decide this edit in the agent's terminal");
-                if dialect(self.agent).refusal == RefusalStyle::Error {
-                    return Ok((ToolResult::failed(why), None));
-                }
-                let texts = Texts::new(Original::Absent, asked.new_content);
-                (texts, Standing::TerminalOnly(why))
-            }
-            Err(_) => return Err(Gone),
+        let (named, limit) = (path.clone(), self.server.endpoint.limits.original);
+        let opened = off_thread(move || OriginalFile::open(&named, &roots, limit)).await?;
+        let file = match opened {
+            Ok(file) => file,
+            Err(why) => return self.leave_to_terminal(path, proposed, &why, found).await,
         };
-        self.propose(asked.file_path, texts, standing, found).await
+        let (length, place) = (file.length(), file.place().clone());
+        let needed = usize::try_from(file.room()).unwrap_or(usize::MAX);
+        let needed = needed.saturating_add(path.len() + proposed.len());
+        let made = self.desk().ask(move |state| {
+            let reserved = state.reserve_for_request(needed)?;
+            Ok::<_, ProposeError>((reserved, state.known_originals(length)))
+        });
+        let (reserved, known) = match made.await? {
+            Ok(made) => made,
+            Err(why) => {
+                return self
+                    .leave_to_terminal(path, String::new(), &why, found)
+                    .await;
+            }
+        };
+        match off_thread(move || file.read(&known)).await? {
+            Ok(original) => {
+                let texts = Texts::new(original, proposed);
+                self.propose(path, texts, Standing::Open, Some((reserved, place)), found)
+                    .await
+            }
+            Err(why) => self.leave_to_terminal(path, proposed, &why, found).await,
+        }
     }
 
+    /// Leaves an edit to the agent's terminal.
+    async fn leave_to_terminal(
+        &self,
+        path: String,
+        proposed: String,
+        why: &(dyn std::error::Error + Sync),
+        found: &FoundSession,
+    ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
+        let why = left(why);
+        if dialect(self.agent).refusal == RefusalStyle::Error {
+            return Ok((ToolResult::failed(why), None));
+        }
+        let texts = Texts::new(Original::Absent, proposed);
+        self.propose(path, texts, Standing::TerminalOnly(why), None, found)
+            .await
+    }
+
+    /// Proposes an edit. `looked` is what was found out about its file: the room that was made for
+    /// its texts, and where it is.
     async fn propose(
         &self,
         path: String,
         texts: Texts,
         standing: Standing,
+        looked: Option<(Reservation, Place)>,
         found: &FoundSession,
     ) -> Result<(ToolResult, Option<ProposalId>), Gone> {
         let session = found.id.clone();
+        let style = dialect(self.agent).refusal;
         let (opened, receipt) = self
             .desk()
             .ask(move |state| {
-                let opened = state.propose_for_session(&session, path, texts, standing);
+                // From here on the proposal itself counts.
+                let place = looked.map(|(_, place)| place);
+                let mut opened = state.propose_for_session(&session, path.clone(), texts, standing);
+                if let (Err(why @ ProposeError::NoRoom), RefusalStyle::Silence) = (&opened, style) {
+                    let texts = Texts::new(Original::Absent, String::new());
+                    let standing = Standing::TerminalOnly(left(why));
+                    opened = state.propose_for_session(&session, path, texts, standing);
+                }
+                if let (Ok(id), Some(place)) = (&opened, place) {
+                    state.set_place(*id, place);
+                }
                 (opened, state.receipt())
             })
             .await?;
-        receipt.written().await;
+        receipt.settled().await;
         Ok(match opened {
             Ok(proposal) => (ToolResult::empty(), Some(proposal)),
-            Err(refused) if dialect(self.agent).refusal == RefusalStyle::Error => (
-                ToolResult::failed(format!(
-                    "{refused}; decide this edit in the agent's terminal"
-                )),
-                None,
-            ),
+            Err(refused) if style == RefusalStyle::Error => {
+                (ToolResult::failed(left(&refused)), None)
+            }
             Err(refused) => {
                 tracing::warn!(%refused, "a proposal is left to the agent's terminal");
                 (ToolResult::empty(), None)
@@ -206,13 +253,31 @@ impl RequestHandler<'_> {
         ) {
             let texts = Texts::new(Original::Absent, String::new());
             let (result, _) = self
-                .propose(path, texts, Standing::TerminalOnly(why), found)
+                .propose(path, texts, Standing::TerminalOnly(why), None, found)
                 .await?;
             return Ok(json_body(rpc::answer(id.as_deref(), Ok(result))).into_response());
         }
         let fault = Fault::new(rpc::TOO_MUCH, why);
         Ok(json_body(rpc::answer::<()>(id.as_deref(), Err(fault))).into_response())
     }
+}
+
+/// Why an edit is left to the agent's terminal.
+fn left(why: &(dyn std::error::Error + Sync)) -> String {
+    format!("{why}; decide this edit in the agent's terminal")
+}
+
+/// No system has a file with such a path, so there is nothing to decide in the terminal either.
+fn too_long() -> Fault {
+    let why = format!("filePath is longer than {LONGEST_PATH} bytes, and no file has such a path");
+    Fault::new(rpc::INVALID_PARAMS, why)
+}
+
+/// Reads the disk, where that delays no other peer.
+async fn off_thread<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, Gone> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Gone)
 }
 
 fn size(raw: Option<&RawValue>) -> usize {

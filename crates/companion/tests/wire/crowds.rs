@@ -13,6 +13,9 @@ use workbench::{Agent, Decision};
 async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses() {
     let limits = Limits {
         sessions: 8,
+        // A busy machine may take long to get to all of them, and they are no strangers.
+        stranger_silence: Duration::from_hours(1),
+        patience: Duration::from_hours(1),
         ..quiet_limits()
     };
     let companion = InProcessCompanion::with(limits);
@@ -56,6 +59,29 @@ async fn a_thousand_sessions_at_once_stay_within_the_limit_and_end_nobody_elses(
 }
 
 #[tokio::test]
+async fn the_sessions_of_one_agent_end_no_session_of_another() {
+    let limits = Limits {
+        sessions: 4,
+        ..quiet_limits()
+    };
+    let companion = InProcessCompanion::with(limits);
+    // It has no stream and waits for nothing, but goes on to send requests.
+    let mut gemini = companion.peer(Agent::Gemini);
+    gemini.initialize().await;
+    for _ in 0..20 {
+        companion.peer(Agent::Qwen).initialize().await;
+    }
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert_eq!(gemini.post(ping).await.status, 200);
+
+    // Whoever has none gets one of those that the other has too many of.
+    let mut late = companion.peer(Agent::Unnamed);
+    late.initialize().await;
+    assert_eq!(late.post(ping).await.status, 200);
+    assert_eq!(gemini.post(ping).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_full_house_says_so_inside_the_answer() {
     let limits = Limits {
         sessions: 2,
@@ -93,6 +119,87 @@ async fn a_peer_that_stops_half_way_is_cut_off_and_bothers_nobody() {
         let said = stuck.rest().await;
         let polite = said.is_empty() || said.starts_with("HTTP/1.1 4");
         assert!(polite, "cut at {cut}: {said}");
+    }
+    qwen.nothing_more(&companion).await;
+}
+
+#[tokio::test]
+async fn strangers_keep_nobody_out() {
+    let limits = Limits {
+        connections: 8,
+        strangers: 4,
+        ..quiet_limits()
+    };
+    let companion = InProcessCompanion::with(limits);
+    let mut qwen = companion.listener(Agent::Qwen).await;
+    let ask = qwen
+        .http_request("POST")
+        .header("authorization", "Bearer wrong")
+        .body("{}")
+        .bytes();
+    let mut strangers = Vec::new();
+    for number in 0..60 {
+        let mut stranger = Connection::open(companion.port).await;
+        // Nothing, half a request, and all of one that is denied.
+        stranger.send(&ask[..ask.len() * (number % 3) / 2]).await;
+        strangers.push(stranger);
+    }
+    let mut late = companion.listener(Agent::Gemini).await;
+    late.propose("/x", "new").await;
+    companion.decide(1, Decision::Accept).await.unwrap();
+    assert_eq!(late.hear().await["method"], "ide/diffAccepted");
+    qwen.nothing_more(&companion).await;
+    // The oldest have lost their places, long before their time was over.
+    for stranger in strangers.drain(..56) {
+        let said = stranger.rest().await;
+        assert!(
+            said.is_empty() || said.starts_with("HTTP/1.1 401"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_connections_of_one_agent_keep_no_other_out() {
+    let limits = Limits {
+        connections: 2,
+        stranger_silence: Duration::from_millis(200),
+        ..quiet_limits()
+    };
+    let companion = InProcessCompanion::with(limits);
+    let qwen = companion.listener(Agent::Qwen).await;
+    let _second = Connection::open(companion.port)
+        .await
+        .listen(&qwen.http_request("GET"))
+        .await;
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let crowded = qwen.post(ping).await;
+    assert_eq!(crowded.status, 503);
+    assert!(
+        crowded.body.contains("too many connections"),
+        "{}",
+        crowded.body
+    );
+    let mut gemini = companion.listener(Agent::Gemini).await;
+    gemini.nothing_more(&companion).await;
+}
+
+#[tokio::test]
+async fn connections_that_are_only_kept_make_room_for_others() {
+    let limits = Limits {
+        connections: 2,
+        ..quiet_limits()
+    };
+    let companion = InProcessCompanion::with(limits);
+    let mut qwen = companion.listener(Agent::Qwen).await;
+    let ping = qwen
+        .http_request("POST")
+        .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let mut kept = Vec::new();
+    for _ in 0..10 {
+        let mut connection = Connection::open(companion.port).await;
+        assert_eq!(connection.request(&ping).await.status, 200);
+        kept.push(connection);
     }
     qwen.nothing_more(&companion).await;
 }

@@ -153,3 +153,25 @@ async fn a_file_that_may_not_be_read_is_left_alone() {
         assert!(text_of(&answer).contains("cannot be read"), "{answer}");
     }
 }
+
+#[tokio::test]
+async fn an_agent_that_takes_a_proposal_back_learns_nothing_of_a_secret() {
+    let companion = InProcessCompanion::start();
+    companion.file(".env", "KEY=hunter2\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(".env", companion.root().join("link.txt")).unwrap();
+    let mut gemini = companion.listener(Agent::Gemini).await;
+    for (id, path) in (1..).zip([".env", "sub/../.env", "link.txt"]) {
+        companion.file(".env", "KEY=hunter2\n");
+        std::fs::create_dir_all(companion.root().join("sub")).unwrap();
+        gemini.propose(path, "KEY=hunter2\nMORE=1\n").await;
+        // The person goes on to write it, and a front end compares.
+        companion.file(".env", "KEY=correct horse\n");
+        let id = workbench::ProposalId::new(id);
+        let proposal = companion.front.proposal(id).await.unwrap();
+        assert!(proposal.current().contains("correct horse"));
+        assert!(!proposal.takes_edited_text(), "{path}");
+        let closed = gemini.close_diff(path).await;
+        assert_eq!(text_of(&closed.json()), "{}", "{path}");
+    }
+}

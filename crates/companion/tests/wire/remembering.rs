@@ -21,7 +21,7 @@ fn started(folder: &Path, before: Option<&InProcessCompanion>) -> InProcessCompa
 async fn crash(companion: &InProcessCompanion, journal: &Path) -> tempfile::TempDir {
     let persist = |state: &mut companion::desk::State| state.persist(false);
     let receipt = companion.desk.ask(persist).await.unwrap();
-    receipt.written().await;
+    receipt.written().await.unwrap();
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(journal).unwrap() {
         let entry = entry.unwrap();

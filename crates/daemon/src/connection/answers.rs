@@ -72,7 +72,7 @@ pub struct AnswerOutcome {
 
 impl InteractionRequest {
     /// From an event. `None` if it offers no option, so that nobody could answer it.
-    pub(super) fn asked(request: PermissionRequest) -> Option<InteractionRequest> {
+    pub(crate) fn asked(request: PermissionRequest) -> Option<InteractionRequest> {
         if request.options.is_empty() {
             return None;
         }

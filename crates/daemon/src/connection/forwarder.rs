@@ -24,6 +24,8 @@ use waiting::PendingCheck;
 mod translate;
 mod waiting;
 
+pub(crate) use translate::translate;
+
 /// How many ids of ended turns and closed requests are kept, so that a late event does not report
 /// them again.
 const REMEMBERED: usize = 512;

@@ -62,6 +62,7 @@ use crate::wire::{
 use actor::{Actor, ConnectionCommand};
 use events::EventSender;
 use forwarder::ForwarderMessage;
+pub(crate) use forwarder::translate;
 use requests::OpenRequests;
 
 pub use answers::{AnswerOutcome, InteractionRequest, UserAnswer};

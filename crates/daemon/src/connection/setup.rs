@@ -52,6 +52,9 @@ pub enum SetupError {
     /// Nothing listens at the address.
     #[error("{0}")]
     NoDaemon(DaemonError),
+    /// Another user of the machine listens at the address.
+    #[error("{0}")]
+    ForeignServer(DaemonError),
     /// Another program listens at the address.
     #[error("what answers there is not a daemon: {0}")]
     NotADaemon(DaemonError),
@@ -91,7 +94,9 @@ impl SetupError {
     pub fn hint(&self) -> String {
         let from = |reason: ErrorReason| reason.hint().unwrap_or_default().to_owned();
         match self {
-            Self::NoDaemon(error) => error.hint().unwrap_or_default().into(),
+            Self::NoDaemon(error) | Self::ForeignServer(error) => {
+                error.hint().unwrap_or_default().into()
+            }
             Self::NotADaemon(_) => {
                 "another program may be listening on this port; use the address that `qwen serve` \
                  prints when it starts"
@@ -117,6 +122,7 @@ impl SetupError {
 pub(super) fn sort(error: DaemonError, wanted: Option<&Path>) -> ConnectError {
     let setup = match &error {
         DaemonError::Unreachable { .. } => SetupError::NoDaemon(error),
+        DaemonError::Foreign { .. } => SetupError::ForeignServer(error),
         DaemonError::InvalidResponse { .. } => SetupError::NotADaemon(error),
         DaemonError::Refused(response) => match response.reason() {
             ErrorReason::Unauthorized => SetupError::Unauthorized,

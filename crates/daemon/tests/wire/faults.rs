@@ -321,6 +321,8 @@ async fn a_daemon_that_never_comes_back_is_given_up_and_nothing_hangs() {
         .await
         .unwrap();
     let turn = session.prompt(&"go".into()).await.unwrap();
+    // The fake daemon takes only streams down that it has.
+    take_until(&mut updates, |it| matches!(it, SessionEvent::Connected)).await;
     daemon.go_down().await;
     assert!(matches!(
         ending(&mut updates).await,

@@ -7,12 +7,15 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test that meets something unexpected has to fail"
+    clippy::print_stderr,
+    reason = "a test that meets something unexpected has to fail, or say that it is skipped"
 )]
 
 mod captures;
 mod cursors;
 mod faults;
+#[cfg(target_os = "linux")]
+mod foreign;
 mod gaps;
 mod prompts;
 #[path = "../quick/mod.rs"]

@@ -486,7 +486,7 @@ async fn a_file_that_changes_is_shown_again_with_what_the_person_has_typed() {
     → outrigger/proposal/verdict #2 {"accepted":true,"id":1,"revision":1}
     ← #2 {"code":-32803,"message":"the file has changed since you looked at this proposal, which is shown against the present text now; look at it again, then decide"}
     → outrigger/proposal/verdict #3 {"accepted":true,"id":1}
-    ← #3 {"delivered":true,"message":"a.txt: accepted; it may read the file again first, because that has changed, and propose its edit anew"}
+    ← #3 {"delivered":true,"message":"a.txt: accepted; Qwen Code may read the changed file first, and propose its edit anew"}
     "#);
 }
 

@@ -222,7 +222,7 @@ async fn the_question_says_what_matters() {
     ← window/showDocument #9 {"takeFocus":false,"uri":"file:///state/reviews/5/folder"}
     ← window/showMessageRequest #10 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/folder/ (a new file).","type":3}
     ← window/showDocument #11 {"takeFocus":false,"uri":"file:///state/reviews/6/a%0Ab.txt"}
-    ← window/showMessageRequest #12 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a\nb.txt (a new file).","type":3}
+    ← window/showMessageRequest #12 {"actions":[{"title":"Accept"},{"title":"Reject"},{"title":"Later"}],"message":"Qwen Code wants to change /w/a␊b.txt (a new file).","type":3}
     "#);
 }
 
@@ -335,5 +335,44 @@ async fn a_sheet_gets_the_present_text_before_it_is_accepted() {
         .await;
     editor.change(&sheet, [0, 0, 0, 3], "ONE").await;
     save(&mut editor, &sheet).await;
+    assert_eq!(agent.verdict().await, ("Accepted".into(), merged.into()));
+}
+
+/// The next edit that the editor is asked to make.
+async fn hear_edit(editor: &mut Editor<'_>) -> serde_json::Value {
+    loop {
+        let heard = editor.hear().await;
+        if heard["method"] == "workspace/applyEdit" {
+            return heard;
+        }
+    }
+}
+
+/// The person types while a new text is under way, so the editor does not take it over.
+#[tokio::test]
+async fn a_sheet_that_did_not_get_the_new_text_gets_it_again() {
+    let companion = EditorCompanion::start();
+    companion.file("a.txt", "one\ntwo\nthree\n");
+    let mut editor = stock(&companion, Encoding::Utf16).await;
+    let proposed = "one\ntwo\nTHREE\n";
+    let (mut agent, sheet) = propose(&companion, &mut editor, "a.txt", proposed).await;
+    editor.open(&sheet, proposed).await;
+    editor.settle().await;
+    companion.file("a.txt", "ONE\ntwo\nthree\n");
+    let edit = hear_edit(&mut editor).await;
+    editor.change(&sheet, [3, 0, 3, 0], "four\n").await;
+    editor.reply(&edit, json!({ "applied": false })).await;
+
+    save(&mut editor, &sheet).await;
+    let refused = editor.hear().await;
+    assert_eq!(refused["method"], "window/showMessage", "{refused}");
+    let edit = hear_edit(&mut editor).await;
+    let changes = edit["params"]["edit"]["changes"].as_object().unwrap();
+    let change = &changes.values().next().unwrap()[0];
+    assert_eq!(change["newText"], "ONE", "{edit}");
+    editor.reply(&edit, json!({ "applied": true })).await;
+    editor.change(&sheet, [0, 0, 0, 3], "ONE").await;
+    save(&mut editor, &sheet).await;
+    let merged = "ONE\ntwo\nTHREE\nfour\n";
     assert_eq!(agent.verdict().await, ("Accepted".into(), merged.into()));
 }

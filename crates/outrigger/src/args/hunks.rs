@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use text::show::one_line;
 use workbench::UnknownHunk;
 
 /// Hunks as they were typed. They are compared with those of a proposal in [`HunkList::numbers`].
@@ -53,7 +54,8 @@ fn number(text: &str) -> Result<usize, BadHunkList> {
     match text.trim().parse() {
         Ok(0) => Err(BadHunkList::Zero),
         Ok(number) => Ok(number),
-        Err(_) => Err(BadHunkList::NoNumber(text.to_owned())),
+        // The argument parser prints it as it is.
+        Err(_) => Err(BadHunkList::NoNumber(one_line(text))),
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct ShowArgs {
     /// The number of the proposal [default: the only one that is open].
     #[arg(value_name = "N", value_parser = proposal)]
     pub(crate) id: Option<u64>,
+    /// What the agent proposes, even if it was edited in a page or an editor since.
+    #[arg(long)]
+    pub(crate) proposed: bool,
     /// Print JSON, with both texts.
     #[arg(long)]
     pub(crate) json: bool,

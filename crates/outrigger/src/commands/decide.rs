@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
+use front::words;
 use serde::Serialize;
 use web::{Client, ClientError, wire};
 use workbench::Agent;
@@ -13,7 +14,7 @@ use crate::args::{AcceptArgs, ChosenArgs, GlobalArgs, RejectArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
 use crate::input::{read_line, read_text};
-use crate::output::{counted, note, print_error, print_json};
+use crate::output::{self, ask, counted, note, print_error, print_json};
 
 pub(crate) async fn accept(global: &GlobalArgs, args: &AcceptArgs) -> CommandResult {
     let record = folders::companion(global)?;
@@ -153,6 +154,9 @@ struct Report<'a> {
     agent: &'a str,
     /// Whether the agent has heard it; otherwise it hears it when it comes back.
     streaming: bool,
+    /// That the decision is not on disk yet, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsaved: Option<String>,
 }
 
 impl<'a> Report<'a> {
@@ -162,6 +166,7 @@ impl<'a> Report<'a> {
             path: &proposal.path,
             agent: &proposal.agent,
             streaming: decided.streaming,
+            unsaved: decided.unsaved.clone(),
         }
     }
 }
@@ -266,12 +271,12 @@ fn question(verb: Verb, proposals: &[wire::Proposal]) -> String {
 
 /// Asks the person at the terminal. Where there is none, nobody can agree.
 fn agreed(question: &str, verb: Verb) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !io::stdin().is_terminal() || !output::error_is_terminal() {
         let message = format!("{question} There is no terminal to ask at");
         let hint = format!("`outrigger {} … --yes` asks nothing", verb.word());
         return Err(Failure::new(FailureKind::Refused, message).hint(hint));
     }
-    print_error(&format!("{question} [y/N] "));
+    ask(format_args!("{question} [y/N]"));
     let answer = read_line()?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
@@ -280,10 +285,8 @@ fn agreed(question: &str, verb: Verb) -> Result<bool, Failure> {
 fn tell(what: &str, decided: &wire::Decided) {
     let agent = Agent::from_slug(&decided.agent).map(Agent::display_name);
     let agent = agent.unwrap_or(&decided.agent);
-    let away = format!("; {agent} is away and gets the decision when it comes back");
-    let again = format!("; {agent} may read the changed file first, and propose its edit anew");
-    let rest = [(!decided.streaming, away), (decided.may_read_again, again)];
-    let rest = rest.into_iter().filter(|(is_so, _)| *is_so);
-    let rest: Vec<_> = rest.map(|(_, sentence)| sentence).collect();
-    note(format_args!("{what}{}", rest.concat()));
+    let heard = words::heard(agent, decided.streaming, decided.may_read_again);
+    let unsaved = decided.unsaved.as_ref();
+    let unsaved = unsaved.map_or_else(String::new, |it| format!("; {it}"));
+    note(format_args!("{what}{heard}{unsaved}"));
 }

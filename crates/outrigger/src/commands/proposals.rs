@@ -11,7 +11,7 @@ use crate::args::{GlobalArgs, ProposalsArgs, ShowArgs};
 use crate::display::Display;
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
-use crate::output::{counted, note, one_line, print_error, print_json};
+use crate::output::{Lines, counted, note, one_line, print_error, print_json};
 
 pub(crate) async fn proposals(global: &GlobalArgs, args: &ProposalsArgs) -> CommandResult {
     let record = folders::companion(global)?;
@@ -20,11 +20,11 @@ pub(crate) async fn proposals(global: &GlobalArgs, args: &ProposalsArgs) -> Comm
         print_json(&proposals);
         return Ok(ExitCode::SUCCESS);
     }
-    let text = match proposals.as_slice() {
-        [] => "nothing is pending\n".to_owned(),
+    let lines = match proposals.as_slice() {
+        [] => ["nothing is pending"].into_iter().collect(),
         proposals => summaries(proposals),
     };
-    Display::of_stdout(&args.display).show_summaries(&text);
+    Display::of_stdout(&args.display).show_summaries(&lines);
     for other in nested(&record, folders::registry(global)?.running()) {
         note_elsewhere(&other).await;
     }
@@ -51,7 +51,7 @@ async fn note_elsewhere(other: &Record) {
         return;
     };
     if let Some(root) = status.roots.first().filter(|_| status.proposals > 0) {
-        let folder = one_line(shell::word(root));
+        let folder = shell::word(root);
         note(format_args!(
             "{} in {folder}; see `outrigger -C {folder} proposals`",
             counted(status.proposals, "more proposal")
@@ -72,17 +72,19 @@ pub(crate) async fn show(global: &GlobalArgs, args: &ShowArgs) -> CommandResult 
         return Ok(ExitCode::SUCCESS);
     }
     let proposal = &detail.proposal;
-    for why in proposal.terminal_only.iter().chain(&proposal.stale) {
+    let notes = proposal.terminal_only.iter().chain(&proposal.stale);
+    for why in notes.chain(&proposal.withheld) {
         note(why);
     }
-    let display = Display::of_stdout(&args.display);
-    let mut text = String::new();
-    if display.is_terminal() {
-        // A program gets a diff and nothing else.
-        text += &summaries(std::slice::from_ref(&detail.proposal));
+    let mut diff = with_relative_paths(proposal, &detail.diff);
+    if let Some(edited) = detail.current_diff.filter(|_| !args.proposed) {
+        note(format_args!(
+            "it was edited in a page or an editor: this is what `outrigger accept {id}` takes; for what the agent proposes, and the numbers of its hunks, see `outrigger show {id} --proposed`"
+        ));
+        diff = without_numbers(&with_relative_paths(proposal, &edited));
     }
-    text += &with_relative_paths(&detail);
-    display.show_diff(&text);
+    let head = summaries(std::slice::from_ref(proposal));
+    Display::of_stdout(&args.display).show_diff(&head, &diff);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,7 +111,7 @@ pub(super) fn only<'a>(
 }
 
 /// One line for each proposal.
-pub(super) fn summaries(proposals: &[wire::Proposal]) -> String {
+pub(super) fn summaries(proposals: &[wire::Proposal]) -> Lines {
     let agents = proposals.iter().map(|proposal| one_line(&proposal.agent));
     let width = agents.map(|agent| agent.chars().count()).max();
     let lines = proposals.iter();
@@ -134,12 +136,12 @@ fn summary(proposal: &wire::Proposal, width: usize) -> String {
     if proposal.conflicts > 0 {
         what = format!("{what}, {}", counted(proposal.conflicts, "conflict"));
     }
+    if proposal.withheld.is_some() {
+        what.push_str("  not shared with agents: whole or not at all");
+    }
     let path = shown_path(&proposal.path);
-    let line = format!(
-        "{:>3}  {:<width$}  {path}  {what}",
-        proposal.id, proposal.agent
-    );
-    one_line(line) + "\n"
+    let agent = one_line(&proposal.agent);
+    format!("{:>3}  {agent:<width$}  {path}  {what}", proposal.id)
 }
 
 /// "+3 −2": the lines that a proposal adds and removes.
@@ -153,13 +155,13 @@ pub(super) fn shown_path(path: &str) -> String {
 }
 
 /// The diff with the path in its head as it is shown elsewhere.
-fn with_relative_paths(detail: &wire::Detail) -> String {
-    let path = &detail.proposal.path;
+fn with_relative_paths(proposal: &wire::Proposal, diff: &str) -> String {
+    let path = &proposal.path;
     let (sent, shown) = (one_line(path), one_line(shown_path(path)));
     // The head ends with the first hunk; a line of the file may look like one of it.
-    let (head, hunks) = match detail.diff.find("\n@@ ") {
-        Some(at) => detail.diff.split_at(at),
-        None => (detail.diff.as_str(), ""),
+    let (head, hunks) = match diff.find("\n@@ ") {
+        Some(at) => diff.split_at(at),
+        None => (diff, ""),
     };
     let line = |line: &str| {
         let marks = ["--- ", "+++ "];
@@ -170,6 +172,18 @@ fn with_relative_paths(detail: &wire::Detail) -> String {
     };
     let head: Vec<_> = head.split('\n').map(line).collect();
     head.join("\n") + hunks
+}
+
+/// The diff without the numbers of its hunks. `accept --hunks` counts those of what the agent
+/// proposes, and not those of what somebody has made of it.
+fn without_numbers(diff: &str) -> String {
+    let lines = diff.split_inclusive('\n');
+    lines
+        .map(|line| match line.rsplit_once(" @@ hunk ") {
+            Some((head, _)) if line.starts_with("@@ ") => format!("{head} @@\n"),
+            _ => line.to_owned(),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -192,6 +206,7 @@ mod tests {
             stale: None,
             conflicts: 0,
             editable: true,
+            withheld: None,
             terminal_only: None,
         }
     }
@@ -209,7 +224,7 @@ mod tests {
         stale.stale = Some("in more words".into());
         stale.conflicts = 1;
         assert_eq!(
-            summaries(&[several, stale, new, binary]),
+            summaries(&[several, stale, new, binary]).as_str(),
             "  3  qwen    /w/a.txt  +3 −2  (2 hunks; qwen · pts/3)\n  \
              4  qwen    /w/a.txt  +3 −2  (1 hunk; qwen · pts/3)  the file has changed since, 1 conflict\n \
              12  gemini  /w/new.txt  +3 −0  (new file; gemini · pts/3)\n \
@@ -221,7 +236,7 @@ mod tests {
     fn foreign_text_cannot_make_a_line_of_its_own() {
         let hostile = proposal(7, "qwen", "/w/a\n   8  gemini  /w/b\u{1b}[2J");
         assert_eq!(
-            summaries(&[hostile]),
+            summaries(&[hostile]).as_str(),
             "  7  qwen  /w/a␊   8  gemini  /w/b␛[2J  +3 −2  (1 hunk; qwen · pts/3)\n"
         );
     }
@@ -230,18 +245,14 @@ mod tests {
     fn only_the_head_of_a_diff_has_paths() {
         let here = std::env::current_dir().unwrap().join("src/a.txt");
         let path = here.to_str().unwrap();
-        let detail = wire::Detail {
-            proposal: proposal(1, "qwen", path),
-            diff: format!("--- {path}\n+++ {path}\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n"),
-            original: None,
-            proposed: String::new(),
-            hunks_at: Vec::new(),
-            current: None,
-            current_hunks_at: None,
-        };
-        assert_eq!(
-            with_relative_paths(&detail),
-            format!("--- src/a.txt\n+++ src/a.txt\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n")
-        );
+        let diff = format!("--- {path}\n+++ {path}\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n");
+        let shown = with_relative_paths(&proposal(1, "qwen", path), &diff);
+        let expected =
+            format!("--- src/a.txt\n+++ src/a.txt\n@@ -1 +1 @@ hunk 1\n--- {path}\n+++ {path}\n");
+        assert_eq!(shown, expected);
+        let plain = expected.replace(" hunk 1", "");
+        assert_eq!(without_numbers(&shown), plain);
+        let lines_of_the_file = "-@@ -1 +1 @@ hunk 1\n";
+        assert_eq!(without_numbers(lines_of_the_file), lines_of_the_file);
     }
 }

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use companion::registry::Record;
-use text::shell;
+use text::shell::{export_fish, export_sh};
 use web::wire;
 
 use super::client;
 use crate::args::{EnvArgs, GlobalArgs, ShellSyntax, UrlArgs};
 use crate::failure::{CommandResult, Failure, FailureKind};
-use crate::output::{note, print, print_json};
+use crate::output::{Lines, note, print, print_json, print_line};
 use crate::{browser, folders};
 
 /// How often, and at what intervals, to look for a restarted companion.
@@ -28,7 +28,7 @@ pub(crate) async fn url(global: &GlobalArgs, args: &UrlArgs) -> CommandResult {
     } else if args.open {
         browser::open(&link.url)?;
     } else {
-        print(&format!("{}\n", link.url));
+        print_line(link.url);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -38,8 +38,8 @@ pub(crate) async fn env(global: &GlobalArgs, args: &EnvArgs) -> CommandResult {
     let variables: wire::Environment = client(&record).get("/api/environment").await?;
     match args.shell {
         ShellSyntax::Json => print_json(&variables),
-        ShellSyntax::Sh => print(&script(&variables, for_sh)),
-        ShellSyntax::Fish => print(&script(&variables, for_fish)),
+        ShellSyntax::Sh => print(&script(&variables, export_sh)),
+        ShellSyntax::Fish => print(&script(&variables, export_fish)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -86,29 +86,7 @@ pub(crate) async fn stop(global: &GlobalArgs) -> CommandResult {
 }
 
 /// One assignment per line.
-fn script(variables: &wire::Environment, assign: fn(&str, &str) -> String) -> String {
-    variables
-        .iter()
-        .map(|(name, value)| assign(name, value) + "\n")
-        .collect()
-}
-
-fn for_sh(name: &str, value: &str) -> String {
-    format!("export {name}={}", shell::quote_sh(value))
-}
-
-fn for_fish(name: &str, value: &str) -> String {
-    format!("set -gx {name} {}", shell::quote_fish(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_quoted_for_shells() {
-        let value = "it's $HOME `x` \\";
-        assert_eq!(for_sh("A", value), r"export A='it'\''s $HOME `x` \'");
-        assert_eq!(for_fish("A", value), r"set -gx A 'it\'s $HOME `x` \\'");
-    }
+fn script(variables: &wire::Environment, export: fn(&str, &str) -> String) -> Lines {
+    let lines = variables.iter().map(|(name, value)| export(name, value));
+    lines.collect()
 }

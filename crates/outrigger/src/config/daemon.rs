@@ -4,6 +4,8 @@
 //! file has no say in this: it could send prompts elsewhere.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::invalid;
@@ -228,10 +230,10 @@ impl DaemonTarget {
 
 fn read_token(path: &Path, origin: &Origin) -> Result<String, Failure> {
     let cannot = |why: String| invalid(origin, format!("cannot read {}: {why}", path.display()));
-    let metadata = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
-    if metadata.len() > LARGEST {
-        return Err(cannot("it is too large for a token".into()));
-    }
+    // The person has named it, and it may be a pipe on purpose: some shells give a program's output
+    // like that. So it is waited for, but never read without end.
+    let file = File::open(path).map_err(|error| cannot(error.to_string()))?;
+    let metadata = file.metadata().map_err(|error| cannot(error.to_string()))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -242,7 +244,14 @@ fn read_token(path: &Path, origin: &Origin) -> Result<String, Failure> {
             ));
         }
     }
-    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
+    let mut text = String::new();
+    file.take(LARGEST + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| cannot(error.to_string()))?;
+    if text.len() as u64 > LARGEST {
+        return Err(cannot("it is too large for a token".into()));
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -281,6 +290,14 @@ mod tests {
         let target = target.map_err(|failure| failure.to_string())?;
         let token = target.token.map(|token| token.expose().to_owned());
         Ok((target.address.to_string(), token))
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_token_is_not_read_without_end() {
+        let endless = Some(Path::new("/dev/zero"));
+        let refused = target(None, endless, &[], "").unwrap_err();
+        assert!(refused.contains("too large for a token"), "{refused}");
     }
 
     #[test]
@@ -324,7 +341,7 @@ mod tests {
         };
         let error = refused(Some("http://example.com"), &[], "");
         assert!(
-            error.contains("--url") && error.contains("hint: only a daemon on this machine"),
+            error.contains("--url") && error.contains("; only a daemon on this machine"),
             "{error}"
         );
         let error = refused(None, &[("QWEN_SERVER_TOKEN", "my secret")], "");

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use companion::settings_file::{self, Stamp};
+use companion::settings_file::{self, Sight};
 use workbench::{Agent, Fault, Pattern, PatternList, Position, Scope};
 
 use super::document::{Found, Mistake, Table, meant};
@@ -312,7 +312,7 @@ pub(crate) struct PrivacySources {
     pub(super) editors: Vec<PrivacyLayer>,
     pub(super) roots: Vec<PathBuf>,
     /// What the files looked like when they were last read.
-    pub(super) seen: Option<Vec<Stamp>>,
+    pub(super) seen: Option<Vec<Sight>>,
 }
 
 impl PrivacySources {
@@ -332,7 +332,7 @@ impl PrivacySources {
     pub(crate) fn changed(&mut self) -> Option<PrivacySettings> {
         let workspaces = self.roots.iter().map(|root| workspace::file(root));
         let files = self.user_file.iter().cloned().chain(workspaces);
-        let now: Vec<_> = files.map(|file| Stamp::of(&file)).collect();
+        let now: Vec<_> = files.map(|file| Sight::of(&file)).collect();
         if self.seen.as_ref() == Some(&now) {
             return None;
         }
@@ -357,7 +357,7 @@ impl PrivacySources {
     }
 
     fn user_layer(&self, path: &Path) -> PrivacyLayer {
-        if self.user_file_is_named && Stamp::of(path) == Stamp::Absent {
+        if self.user_file_is_named && Sight::of(path) == Sight::Absent {
             let mistake = Mistake {
                 position: None,
                 message: "there is no such file, but OUTRIGGER_CONFIG names it".into(),

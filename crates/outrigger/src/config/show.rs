@@ -10,7 +10,7 @@ use web::wire;
 use workbench::{Fault, PatternList, Privacy, Scope};
 
 use super::{Config, Origin, Setting};
-use crate::output::one_line;
+use crate::output::{Lines, one_line};
 
 /// The configuration in force, with the ignore files of the folders.
 pub(crate) struct ShownConfig {
@@ -98,10 +98,10 @@ impl ShownConfig {
             "warnings": self.warnings,
         })
     }
-}
 
-impl fmt::Display for ShownConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// For people.
+    pub(crate) fn lines(&self) -> Lines {
+        let mut lines = Lines::new();
         for ShownValue {
             name,
             value,
@@ -110,22 +110,22 @@ impl fmt::Display for ShownConfig {
         {
             // A port that is not set is any free one.
             match value {
-                Value::Null => line(f, name, "any", origin)?,
-                value => line(f, name, value, origin)?,
+                Value::Null => lines.push(line(name, "any", origin)),
+                value => lines.push(line(name, value, origin)),
             }
         }
         for list in &self.ignore {
             for (text, place) in written(list) {
-                line(f, "ignore", json!(text), place)?;
+                lines.push(line("ignore", json!(text), place));
             }
         }
         for warning in &self.warnings {
-            writeln!(f, "warning: {}", one_line(warning))?;
+            lines.push(format_args!("warning: {warning}"));
         }
         for fault in &self.faults {
-            writeln!(f, "fault: {}", front::words::fault(fault))?;
+            lines.push(format_args!("fault: {}", front::words::fault(fault)));
         }
-        Ok(())
+        lines
     }
 }
 
@@ -149,12 +149,8 @@ fn written(list: &PatternList) -> impl Iterator<Item = (&str, String)> {
     patterns.filter(|(text, _)| !text.trim().is_empty() && !text.starts_with('#'))
 }
 
-fn line(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    value: impl fmt::Display,
-    origin: impl fmt::Display,
-) -> fmt::Result {
+fn line(name: &str, value: impl fmt::Display, origin: impl fmt::Display) -> String {
+    // As wide as it is shown.
     let value = one_line(format_args!("{name} = {value}"));
-    writeln!(f, "{value:<28} {}", one_line(origin))
+    format!("{value:<28} {origin}")
 }

@@ -1,6 +1,5 @@
 //! Asks the person in the terminal: one request at a time, on stderr; a line of stdin answers it.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ::daemon::connection::{InteractionRequest, UserAnswer};
@@ -8,16 +7,16 @@ use ::daemon::wire::{PermissionOption, Question, ToolContent};
 use conversation::requests::{RequestOption, RequestOptions};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::output::{one_line, print_error, printable};
+use crate::output::{Lines, ask as ask_line, print_error};
 
 /// How many lines of a diff are shown.
 const LINES: usize = 40;
 
 /// Lines of stdin. The dialog that holds the lock gets the next ones.
-pub(super) type Lines = Arc<Mutex<mpsc::Receiver<String>>>;
+pub(super) type TypedLines = Arc<Mutex<mpsc::Receiver<String>>>;
 
 /// Reads lines of stdin from now on.
-pub(super) fn lines() -> Lines {
+pub(super) fn lines() -> TypedLines {
     let (sender, receiver) = mpsc::channel(1);
     // A read of stdin cannot be cancelled, so it is done on a thread that ends with the program.
     std::thread::spawn(move || {
@@ -33,57 +32,63 @@ pub(super) fn lines() -> Lines {
 
 /// Asks the person; `None` when stdin has ended. The future is dropped when somebody else answers,
 /// and the next dialog begins.
-pub(super) async fn ask(request: InteractionRequest, lines: Lines) -> Option<UserAnswer> {
+pub(super) async fn ask(request: InteractionRequest, lines: TypedLines) -> Option<UserAnswer> {
     let mut lines = lines.lock().await;
     let Some(questions) = &request.questions else {
         print_error(&describe(&request));
+        ask_line("y for yes this time, a number, or anything else for no (Ctrl-C leaves it open):");
         let line = lines.recv().await?;
         return Some(permission(&request, &line));
     };
     let mut replies = Vec::new();
     for question in questions {
         print_error(&describe_question(question));
+        ask_line(format_args!(
+            "{}, or words of your own:",
+            how_many(question)
+        ));
         replies.push(reply(question, &lines.recv().await?));
     }
     Some(UserAnswer::Reply(replies))
 }
 
-fn describe(request: &InteractionRequest) -> String {
-    let mut text = format!("\nThe agent asks: {}\n", one_line(&request.title));
+fn describe(request: &InteractionRequest) -> Lines {
+    let mut lines = Lines::new();
+    lines.push("");
+    lines.push(format_args!("The agent asks: {}", request.title));
     let command = request
         .input
         .as_ref()
         .and_then(|it| it.get("command")?.as_str());
     if let Some(command) = command {
-        // Writing to a `String` cannot fail.
-        let _ = writeln!(text, "  $ {}", indented(command));
+        quote(&mut lines, "  $ ", command);
     }
     for diff in request.content.iter().filter_map(ToolContent::as_diff) {
-        let _ = writeln!(text, "  {}", one_line(diff.path));
+        lines.push(format_args!("  {}", diff.path));
         let old = diff
             .old_text
             .unwrap_or_default()
             .lines()
-            .map(|line| ('-', line));
-        let changed = old.chain(diff.new_text.lines().map(|line| ('+', line)));
+            .map(|line| ("  -", line));
+        let changed = old.chain(diff.new_text.lines().map(|line| ("  +", line)));
         for (sign, line) in changed.clone().take(LINES) {
-            let _ = writeln!(text, "  {sign}{}", printable(line));
+            lines.quote(sign, line);
         }
         if changed.count() > LINES {
-            let _ = writeln!(text, "  …");
+            lines.push("  …");
         }
     }
     let options = options(request);
     let mut lasting = false;
     for (number, option) in (1..).zip(options.as_slice()) {
         if option.lasts() && !lasting {
-            let _ = writeln!(text, "  and without asking again:");
+            lines.push("  and without asking again:");
             lasting = true;
         }
         let indent = if lasting { "    " } else { "  " };
-        let _ = writeln!(text, "{indent}{number}) {}", one_line(&option.title));
+        lines.push(format_args!("{indent}{number}) {}", option.title));
     }
-    text + "y for yes this time, a number, or anything else for no (Ctrl-C leaves it open): "
+    lines
 }
 
 /// The options in the order of [`RequestOptions`], which is the order of their numbers.
@@ -112,30 +117,34 @@ fn permission(request: &InteractionRequest, line: &str) -> UserAnswer {
     })
 }
 
-fn describe_question(question: &Question) -> String {
-    let mut text = format!("\nThe agent asks: {}\n", indented(&question.question));
-    for (at, option) in question.options.iter().enumerate() {
-        let about = option
-            .description
-            .as_deref()
-            .map(|it| format!(": {it}"))
-            .unwrap_or_default();
-        let line = one_line(format_args!("{}{about}", option.label));
-        let _ = writeln!(text, "  {}) {line}", at + 1);
+fn describe_question(question: &Question) -> Lines {
+    let mut lines = Lines::new();
+    lines.push("");
+    quote(&mut lines, "The agent asks: ", &question.question);
+    for (number, option) in (1..).zip(&question.options) {
+        let about = option.description.as_deref().map(|it| format!(": {it}"));
+        let about = about.unwrap_or_default();
+        lines.push(format_args!("  {number}) {}{about}", option.label));
     }
-    let several = if question.multi_select {
+    lines
+}
+
+fn how_many(question: &Question) -> &'static str {
+    if question.multi_select {
         "numbers with commas"
     } else {
         "a number"
-    };
-    let _ = write!(text, "{several}, or words of your own: ");
-    text
+    }
 }
 
-/// Foreign text of several lines. Lines after the first are indented, so that none of them looks
-/// like one of ours.
-fn indented(text: &str) -> String {
-    printable(text).replace('\n', "\n      ")
+/// Foreign text of several lines. Those after the first are marked, so that none of them looks like
+/// one of ours.
+fn quote(lines: &mut Lines, mark: &str, text: &str) {
+    let mut each = text.lines();
+    lines.quote(mark, each.next().unwrap_or_default());
+    for line in each {
+        lines.quote("    | ", line);
+    }
 }
 
 /// The labels for numbers, or the line itself.
@@ -182,9 +191,8 @@ mod tests {
             "options": [{"label": "Delete all\n  2) No", "description": "\u{1b}[2J"}],
         });
         assert_eq!(
-            describe_question(&from_value(question).unwrap()),
-            "\nThe agent asks: Go on?\n        1) No\n  1) Delete all␊  2) No: ␛[2J\n\
-             a number, or words of your own: "
+            describe_question(&from_value(question).unwrap()).as_str(),
+            "\nThe agent asks: Go on?\n    |   1) No\n  1) Delete all␊  2) No: ␛[2J\n"
         );
     }
 }

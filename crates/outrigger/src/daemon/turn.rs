@@ -12,13 +12,13 @@ use ::daemon::wire::{PromptId, StopReason, ToolKind};
 use ::daemon::{DisconnectMode, TurnEnd};
 use conversation::backend::daemon::Translator;
 
-use super::dialog::{self, Lines};
+use super::dialog::{self, TypedLines};
 use super::request_failure;
 use super::turn_output::TurnOutput;
 use crate::args::{TurnArgs, YesNo};
 use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
-use crate::output::{note, print};
+use crate::output::{note, print_json_line};
 use crate::signals::INTERRUPTED;
 
 /// How long the daemon may take to confirm that we leave.
@@ -43,7 +43,7 @@ pub(super) struct Turn {
     /// For `--json`: events are printed as a page would get them.
     translator: Option<Translator>,
     yes_to_edits: bool,
-    lines: Lines,
+    lines: TypedLines,
     cancelled: bool,
 }
 
@@ -153,9 +153,8 @@ impl Turn {
             return self.output.print(event);
         };
         let events = translator.translate(event);
-        let lines = events.iter().filter_map(wire::conversation::event);
-        for line in lines.filter_map(|it| serde_json::to_string(&it).ok()) {
-            print(&(line + "\n"));
+        for event in events.iter().filter_map(wire::conversation::event) {
+            print_json_line(&event);
         }
     }
 

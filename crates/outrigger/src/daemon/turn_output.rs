@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ::daemon::connection::{CloseReason, IdeEvent};
 use ::daemon::wire::{PromptId, SessionUpdate, ToolCall, ToolStatus};
 
-use crate::output::{note, print, printable};
+use crate::output::{note, print_line, speech};
 
 /// Prints the events of one turn.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl TurnOutput {
     /// Ends the last line, if the agent did not.
     pub(super) fn finish(&self) {
         if !self.said.is_empty() && !self.said.ends_with('\n') {
-            print("\n");
+            print_line("");
         }
     }
 
@@ -74,7 +74,7 @@ impl TurnOutput {
 
     fn say(&mut self, text: &str) {
         self.said += text;
-        print(&printable(text));
+        speech(text);
     }
 
     /// Notes a tool call when it begins to run and when it ends.

@@ -18,7 +18,7 @@ use web::Owner;
 use crate::args::{GlobalArgs, LspArgs};
 use crate::config::Layer;
 use crate::failure::{CommandResult, Failure, FailureKind};
-use crate::output::print;
+use crate::output::{log_pipe, print_json_line};
 use crate::service::{Service, ServiceOptions, Start, StartingEditor};
 use crate::{folders, runtime, signals};
 
@@ -98,7 +98,7 @@ fn forward_log(mut log: ChildStderr) {
         }
     });
     tokio::spawn(async move {
-        let mut stderr = tokio::io::stderr();
+        let mut stderr = log_pipe();
         while let Some(piece) = pieces.recv().await {
             if stderr.write_all(&piece).await.is_err() || stderr.flush().await.is_err() {
                 return;
@@ -181,5 +181,5 @@ fn start(words: Vec<OsString>) -> Result<Start, Failure> {
 }
 
 fn report(report: &Report) {
-    print(&(serde_json::to_string(report).unwrap_or_default() + "\n"));
+    print_json_line(report);
 }

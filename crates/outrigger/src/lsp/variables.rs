@@ -2,6 +2,9 @@
 //!
 //! A companion that is started reads them itself, because it inherits them. One that runs already
 //! has those of whoever started it, so the patterns go along with what the editor says of itself.
+//!
+//! Only the patterns do. Which agents may connect, and which configuration is followed, belongs to
+//! the companion: one editor that comes must not disconnect the agents of another.
 
 use serde_json::{Value, json};
 

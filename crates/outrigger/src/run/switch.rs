@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use companion::agents::settings_with;
+use private::Unreadable;
 use serde_json::Value;
 
 /// The ending of the copy of a file as it was.
@@ -29,14 +29,14 @@ impl Switch {
     pub(super) fn apply(&self, home: Option<&Path>) -> Result<Option<PathBuf>, String> {
         let file = self.target(home)?;
         let shown = file.display();
-        let before = match fs::metadata(&file) {
-            Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST => {
-                let text = fs::read_to_string(&file);
-                Some(text.map_err(|error| format!("cannot read {shown}: {error}"))?)
+        let before = match private::read_regular(&file, LARGEST) {
+            Ok(bytes) => {
+                let text = String::from_utf8(bytes);
+                Some(text.map_err(|_| format!("{shown} is not UTF-8 text"))?)
             }
-            Ok(_) => return Err(format!("{shown} is not a file of settings")),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(format!("cannot read {shown}: {error}")),
+            Err(error) if error.is_absent() => None,
+            Err(Unreadable::Io(error)) => return Err(format!("cannot read {shown}: {error}")),
+            Err(_) => return Err(format!("{shown} is not a file of settings")),
         };
         let after = settings_with(before.as_deref().unwrap_or_default(), &self.settings)
             .map_err(|error| format!("cannot change {shown}: {error}"))?;

@@ -8,7 +8,7 @@ use web::Links;
 use super::preparation::Preparation;
 use super::switch::Switch;
 use crate::browser;
-use crate::output::{one_line, print_error};
+use crate::output::{self, ask, print_error_line};
 
 /// Who the agent is connected to, and how its edits are reviewed.
 pub(super) enum Review<'a> {
@@ -28,7 +28,7 @@ pub(super) enum Review<'a> {
 /// Says what there is to know, and opens the page. Resolves when the person has read what needs to be
 /// read, because the agents draw over the whole screen.
 pub(super) async fn welcome(command: &str, preparation: &Preparation, review: Review<'_>) {
-    let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let is_terminal = output::is_terminal() && std::io::stdin().is_terminal();
     if !is_terminal {
         // Nobody is there to read it.
         return;
@@ -47,7 +47,6 @@ pub(super) async fn welcome(command: &str, preparation: &Preparation, review: Re
             }
         }
         Review::Elsewhere { companion } => {
-            let companion = one_line(companion);
             lines.push(format!(
                 "its edits appear in {companion}, which serves this folder"
             ));
@@ -61,11 +60,10 @@ pub(super) async fn welcome(command: &str, preparation: &Preparation, review: Re
         );
     }
     unread |= !preparation.remarks.is_empty();
-    lines.extend(preparation.remarks.iter().map(one_line));
-    let name = one_line(command);
-    print_error(&format!("outrigger starts {name}\n"));
+    lines.extend(preparation.remarks.iter().cloned());
+    print_error_line(format_args!("outrigger starts {command}"));
     for line in lines {
-        print_error(&format!("  {line}\n"));
+        print_error_line(format_args!("  {line}"));
     }
     if let Some(switch) = &preparation.switch {
         let agreed = ask_to(switch).await;
@@ -73,17 +71,18 @@ pub(super) async fn welcome(command: &str, preparation: &Preparation, review: Re
         unread = !agreed;
     }
     if unread {
-        print_error(&format!("Press Enter to start {name}. "));
+        ask(format_args!("Press Enter to start {command}."));
         line().await;
     }
 }
 
 /// Asks whether the settings may be put into the person's file, and does it; whether it is done.
 async fn ask_to(switch: &Switch) -> bool {
-    let file = one_line(switch.file.display());
-    print_error(&format!(
-        "  its IDE mode is off; Outrigger can switch it on in {file}, and changes nothing else there\nSwitch it on? [Y/n] "
+    print_error_line(format_args!(
+        "  its IDE mode is off; Outrigger can switch it on in {}, and changes nothing else there",
+        switch.file.display()
     ));
+    ask("Switch it on? [Y/n]");
     let answer = line().await;
     // The end of the input is no consent.
     let agreed = answer.is_some_and(|it| matches!(it.trim(), "" | "y" | "Y" | "yes"));
@@ -91,17 +90,14 @@ async fn ask_to(switch: &Switch) -> bool {
     match agreed.then(|| switch.apply(home.as_deref())) {
         Some(Ok(copy)) => {
             if let Some(copy) = copy {
-                print_error(&format!(
-                    "  the file as it was: {}\n",
-                    one_line(copy.display())
-                ));
+                print_error_line(format_args!("  the file as it was: {}", copy.display()));
             }
             return true;
         }
-        Some(Err(why)) => print_error(&format!("  {}\n", one_line(why))),
+        Some(Err(why)) => print_error_line(format_args!("  {why}")),
         None => {}
     }
-    print_error(&format!("  {}\n", switch.by_hand));
+    print_error_line(format_args!("  {}", switch.by_hand));
     false
 }
 

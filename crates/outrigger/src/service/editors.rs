@@ -19,7 +19,7 @@ use crate::discovery::is_running;
 
 /// Editors that may be in one service. It takes the commands' secret to come in, so this is only
 /// against a plugin that forgets to leave.
-const MOST_SEATS: usize = 64;
+pub(super) const MOST_SEATS: usize = 64;
 
 /// How long an editor may take to read the last messages.
 const LAST_WRITES: Duration = Duration::from_millis(500);

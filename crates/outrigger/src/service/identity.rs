@@ -9,27 +9,30 @@ use companion::registry::Record;
 use workbench::Agent;
 
 use super::start::cannot_start;
+use super::succession::Succession;
 use crate::config::Config;
 use crate::failure::Failure;
 
 /// Everybody who may have a token.
 const HOLDERS: [Agent; 3] = [Agent::Qwen, Agent::Gemini, Agent::Unnamed];
 
-/// The record of this companion. Tokens and added candidates of the run before are kept: agents
-/// that connected to it still present those tokens.
+/// The record of this companion. Added candidates of the run before are kept, and of its tokens and
+/// keys what the succession allows.
 pub(super) fn record(
     port: u16,
     roots: Vec<PathBuf>,
     config: &Config,
     editor_settings: Option<String>,
-    previous: Option<&Record>,
+    (previous, succession): (Option<&Record>, Succession),
 ) -> Result<Record, Failure> {
     let kept_or_new = |kept: Option<&Token>| match kept {
         Some(token) => Ok(token.clone()),
         None => Token::random().map_err(cannot_start),
     };
+    let with_tokens = previous.filter(|_| succession.keeps_tokens());
+    let with_keys = previous.filter(|_| succession.keeps_keys());
     let tokens = HOLDERS.into_iter().map(|agent| {
-        let kept = previous.and_then(|previous| token(previous, agent));
+        let kept = with_tokens.and_then(|previous| token(previous, agent));
         Ok((agent.slug().to_owned(), kept_or_new(kept)?))
     });
     Ok(Record {
@@ -39,12 +42,13 @@ pub(super) fn record(
         roots,
         editor_settings,
         ending: false,
+        returns: false,
         editor: config.name.value.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         started_at: now(),
         tokens: tokens.collect::<Result<_, Failure>>()?,
-        secret: kept_or_new(previous.map(|previous| &previous.secret))?,
-        page: kept_or_new(previous.map(|previous| &previous.page))?,
+        secret: kept_or_new(with_keys.map(|previous| &previous.secret))?,
+        page: kept_or_new(with_keys.map(|previous| &previous.page))?,
         files: Vec::new(),
         guests: previous
             .map(|previous| previous.guests.clone())

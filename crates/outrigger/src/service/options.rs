@@ -1,6 +1,5 @@
 //! What a companion is started with, whether from the command line or by an editor.
 
-use std::net::TcpListener;
 use std::path::PathBuf;
 
 use companion::registry::Registry;
@@ -10,6 +9,7 @@ use crate::args::GlobalArgs;
 use crate::config::{Config, DaemonTarget, Layer, Sources};
 use crate::failure::Failure;
 use crate::folders;
+use crate::resume::Handover;
 
 /// What a service is started with.
 pub(crate) struct ServiceOptions {
@@ -26,8 +26,8 @@ pub(crate) struct ServiceOptions {
     pub(crate) editor: Option<StartingEditor>,
     /// What the process belongs to: only one of its own may become a new program to restart.
     pub(crate) owner: Owner,
-    /// The listening socket of the run that this one continues.
-    pub(crate) socket: Option<TcpListener>,
+    /// What the run left that this one continues in the same process.
+    pub(crate) handover: Option<Handover>,
 }
 
 /// The editor that a service is started for.
@@ -57,7 +57,7 @@ impl ServiceOptions {
             parent: None,
             editor: None,
             owner: Owner::Itself,
-            socket: None,
+            handover: None,
         })
     }
 }

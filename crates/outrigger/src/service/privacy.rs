@@ -17,6 +17,9 @@ pub(super) struct PrivacyWatch {
     ignore_files: IgnoreFiles,
     /// The agents that may connect.
     admitted: watch::Sender<Vec<Agent>>,
+    /// Those that may when the files are found unchanged once more, if they are others. A file that
+    /// is being written may be empty for a moment, and then it lets everybody in.
+    settling: Option<Vec<Agent>>,
     /// Warnings that were logged.
     warnings: Vec<String>,
     faults: Vec<Fault>,
@@ -31,6 +34,7 @@ impl PrivacyWatch {
             sources: config.privacy_sources.clone(),
             ignore_files: IgnoreFiles::new(roots.to_vec()),
             admitted: watch::Sender::new(config.privacy.agents.value.clone()),
+            settling: None,
             // Whoever loaded the configuration has logged these.
             warnings: config.privacy.warnings.clone(),
             faults: Vec::new(),
@@ -59,8 +63,10 @@ impl PrivacyWatch {
 
     /// A new filter, if a file has changed. Who may connect is in force when this returns.
     pub(super) fn changed(&mut self) -> Option<Privacy> {
-        if let Some(settings) = self.sources.changed() {
-            self.apply(settings);
+        match (self.sources.changed(), self.settling.take()) {
+            (Some(settings), _) => self.apply(settings),
+            (None, Some(agents)) => self.admit(agents),
+            (None, None) => {}
         }
         let privacy = self.ignore_files.changed()?;
         self.faults = privacy.faults().to_vec();
@@ -76,6 +82,18 @@ impl PrivacyWatch {
         self.ignore_files
             .set_configuration(settings.ignore, settings.faults);
         let agents = settings.agents.value;
+        let mut admitted = self.admitted.borrow().clone();
+        let is_wider = agents.iter().any(|agent| !admitted.contains(agent));
+        if is_wider {
+            admitted.retain(|agent| agents.contains(agent));
+            self.settling = Some(agents);
+            self.admit(admitted);
+        } else {
+            self.admit(agents);
+        }
+    }
+
+    fn admit(&self, agents: Vec<Agent>) {
         self.admitted.send_if_modified(|admitted| {
             let is_other = *admitted != agents;
             *admitted = agents;

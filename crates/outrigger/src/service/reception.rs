@@ -9,10 +9,10 @@ use editor::{EditorInfo, EditorService, SessionEnd};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use web::{EditorDoor, EditorSeat, Owner};
+use web::{EditorDoor, EditorKnock, NoSeat, Owner};
 use workbench::{Agent, Holder};
 
-use super::editors::{EditorRequest, Joined, Seats, Session};
+use super::editors::{EditorRequest, Joined, MOST_SEATS, Seats, Session};
 use super::{Service, identity, load_config};
 use crate::config::Layer;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ const LAST_GOODBYES: Duration = Duration::from_secs(1);
 pub(super) struct Reception {
     pub(super) seats: Seats,
     /// Editors that ask for a seat.
-    knocks: mpsc::Receiver<oneshot::Sender<EditorSeat>>,
+    knocks: mpsc::Receiver<EditorKnock>,
     requests: mpsc::Receiver<EditorRequest>,
     /// For the sessions of editors, which run on their own.
     request_sender: mpsc::Sender<EditorRequest>,
@@ -43,7 +43,7 @@ pub(super) struct Reception {
 /// What happens at the reception.
 pub(super) enum Event {
     /// An editor asks for a seat.
-    Knock(oneshot::Sender<EditorSeat>),
+    Knock(EditorKnock),
     /// The session of an editor asks for something.
     Request(EditorRequest),
     /// The service has waited long enough for an editor.
@@ -118,15 +118,17 @@ impl OwnPart {
 }
 
 impl Service {
-    /// Keeps a seat for an editor whose pipe is about to come. There is none if it is dropped.
-    fn let_in(&mut self, answer: oneshot::Sender<EditorSeat>) {
+    /// Keeps a seat for an editor whose pipe is about to come, if there is one.
+    fn let_in(&mut self, answer: EditorKnock) {
         let Some((holder, ended)) = self.reception.seats.take() else {
+            // If nobody waits for it any more, nobody has to know.
+            let _ = answer.send(Err(NoSeat { most: MOST_SEATS }));
             return;
         };
         let (seat, pipe) = oneshot::channel();
         self.reception.lingers_until = None;
         // If nobody waits for it any more, the session finds no pipe and leaves.
-        let _ = answer.send(seat);
+        let _ = answer.send(Ok(seat));
         let session = Session {
             holder,
             requests: self.reception.request_sender.clone(),

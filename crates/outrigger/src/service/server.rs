@@ -61,6 +61,30 @@ pub(super) fn listen(
             before.map_or_else(|| bind(0).map_err(cannot_start), Ok)
         }
     }?;
+    raise_file_limit();
     socket.set_nonblocking(true).map_err(cannot_start)?;
     TcpListener::from_std(socket).map_err(cannot_start)
 }
+
+/// Open files that a service may need at most: each connection is one.
+#[cfg(unix)]
+const FILES: u64 = 8192;
+
+/// Lets this process have as many connections as its limits allow. By default systems allow 1024
+/// files or less, and more to whoever asks.
+#[cfg(unix)]
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(FILES, |most| most.min(FILES));
+    if limit.current.is_some_and(|now| now < wanted) {
+        limit.current = Some(wanted);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "cannot open more files than by default");
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() {}

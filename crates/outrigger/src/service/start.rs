@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use beacon::process;
 use companion::desk::Desk;
-use companion::registry::{Record, Registry};
+use companion::journal::{Journal, Saved};
+use companion::registry::{Record, Registry, Slot};
 use companion::{Ending, mcp, random_hex};
 use conversation::Conversation;
 use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
 use front::{Front, PublishChange};
+use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use web::{Keys, Links, Owner};
 use workbench::Workbench;
@@ -16,10 +18,12 @@ use workbench::Workbench;
 use super::privacy::PrivacyWatch;
 use super::reception::{OwnPart, Reception};
 use super::server::{HttpServer, listen};
+use super::succession::Succession;
 use super::{Service, ServiceOptions, Start, identity};
-use crate::config::DaemonTarget;
+use crate::config::{Config, DaemonTarget};
 use crate::discovery::Discovery;
 use crate::failure::{Failure, FailureKind};
+use crate::resume::Handover;
 
 impl Service {
     /// Starts a companion, unless one serves these folders. When this returns, agents can find it
@@ -34,7 +38,7 @@ impl Service {
             parent,
             editor,
             owner,
-            socket,
+            handover,
         } = options;
         check_parent(parent)?;
         let (watched, privacy) = PrivacyWatch::start(&config, &roots);
@@ -42,22 +46,19 @@ impl Service {
 
         // Held until the record is written, from which others learn that these folders are served.
         let _turn = registry.turn().map_err(cannot_start)?;
-        if socket.is_none()
+        if handover.is_none()
             && let Some(record) = served_by(&registry, &roots, owner)
         {
             return Ok(Start::Served(Box::new(record)));
         }
-        let (slot, previous) = (registry.claim(&roots, socket.is_some())).map_err(cannot_start)?;
-        for abandoned in registry.abandoned() {
-            remove_leftovers(&abandoned);
-        }
-        let listener = listen(socket, &config, previous.as_ref())?;
-        let port = listener.local_addr().map_err(cannot_start)?.port();
+        let place = Place::take(&registry, &roots, &config, handover)?;
+        let (slot, port) = (place.slot, place.port);
         let (process, settings) = editor.map(|it| (it.process, it.settings)).unzip();
-        let record = identity::record(port, roots, &config, settings, previous.as_ref())?;
+        let before = (place.previous.as_ref(), place.succession);
+        let record = identity::record(port, roots, &config, settings, before)?;
 
         let limits = config.limits();
-        let (saved, journal) = slot.journal().map_err(cannot_start)?;
+        let (saved, journal) = journal(&slot, place.succession)?;
         let workbench = Workbench::new(record.roots.clone(), privacy);
         let (sink, contexts) = mcp::context_channel();
         let desk = Desk::start(workbench, saved, journal, limits.clone(), sink);
@@ -106,14 +107,14 @@ impl Service {
         let process = process.flatten();
         let announcement = identity::announcement(&record, &state, process.or(parent));
         let discovery = Discovery::start(announcement, agents, record, slot, parent, process);
-        if let Some(previous) = previous {
+        if let Some(previous) = place.previous {
             remove_all_but(&discovery.record().files, previous);
         }
         for problem in discovery.problems() {
             tracing::warn!("{problem}");
         }
         Ok(Start::Started(Box::new(Service {
-            server: HttpServer::start(listener, app, limits),
+            server: HttpServer::start(place.listener, app, limits),
             ending,
             commands,
             front,
@@ -129,6 +130,58 @@ impl Service {
             reception,
         })))
     }
+}
+
+/// Where a companion keeps its state and where it listens, and what was there before.
+struct Place {
+    slot: Slot,
+    listener: TcpListener,
+    port: u16,
+    previous: Option<Record>,
+    succession: Succession,
+}
+
+impl Place {
+    /// Takes the place of the program before in this process, of the run before, or a new one.
+    fn take(
+        registry: &Registry,
+        roots: &[PathBuf],
+        config: &Config,
+        handover: Option<Handover>,
+    ) -> Result<Place, Failure> {
+        let (socket, lock) = handover.map(|it| (it.socket, it.lock)).unzip();
+        let is_handed_over = socket.is_some();
+        let resumed = lock.and_then(|lock| registry.resume(lock));
+        let (slot, previous) = match resumed {
+            Some((slot, previous)) => (slot, Some(previous)),
+            None => registry.claim(roots).map_err(cannot_start)?,
+        };
+        registry.clear_abandoned(remove_leftovers);
+        let listener = listen(socket, config, previous.as_ref().map(|it| &it.record))?;
+        let port = listener.local_addr().map_err(cannot_start)?.port();
+        Ok(Place {
+            slot,
+            listener,
+            port,
+            succession: Succession::of(previous.as_ref(), port, is_handed_over),
+            previous: previous.map(|previous| previous.record),
+        })
+    }
+}
+
+/// The journal, and what counts of what the run before has written into it.
+fn journal(slot: &Slot, succession: Succession) -> Result<(Saved, Journal), Failure> {
+    let (mut saved, journal) = slot.journal().map_err(cannot_start)?;
+    if !succession.keeps_tokens() {
+        for path in saved.end_sessions() {
+            tracing::warn!(
+                path,
+                "a decision has not reached its agent, which cannot come back to this companion; \
+                 decide it in the agent's terminal"
+            );
+        }
+    }
+    Ok((saved, journal))
 }
 
 fn check_parent(parent: Option<u32>) -> Result<(), Failure> {

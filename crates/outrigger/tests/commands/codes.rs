@@ -36,6 +36,42 @@ fn without_a_companion() {
     assert!(status.good().contains("no companion is running"));
 }
 
+#[cfg(unix)]
+#[test]
+fn with_a_companion_that_does_not_answer() {
+    use rustix::process::Signal;
+
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    served.signal(Signal::STOP);
+    let (status, as_json, listed) = std::thread::scope(|scope| {
+        let run = |args: &'static [&str]| scope.spawn(|| machine.run(args));
+        let status = run(&["status"]);
+        let as_json = run(&["status", "--json"]);
+        let listed = run(&["proposals"]);
+        (
+            status.join().unwrap(),
+            as_json.join().unwrap(),
+            listed.join().unwrap(),
+        )
+    });
+    served.signal(Signal::CONT);
+
+    let said = format!(
+        "a companion runs (process {}, port {}) but does not answer",
+        served.pid(),
+        served.port()
+    );
+    let shown = status.good();
+    assert!(shown.contains(&said), "{shown}");
+    assert!(!shown.contains("no companion"), "{shown}");
+    let json = as_json.json();
+    assert_eq!(json["silent"][0]["pid"], served.pid());
+    assert_eq!(json["companions"], serde_json::json!([]));
+    assert_eq!(listed.code, 5, "{listed:?}");
+    assert!(listed.stderr.contains(&said), "{listed:?}");
+}
+
 #[test]
 fn wrong_usage() {
     let machine = machine();

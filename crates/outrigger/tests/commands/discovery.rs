@@ -51,6 +51,23 @@ fn a_folder_that_is_not_ours_is_reported_and_the_rest_works() {
     }
 }
 
+/// Another user could take our file away and put one in its place that leads agents to them.
+#[test]
+fn a_folder_of_ours_that_everybody_can_write_to_is_closed_to_others() {
+    let machine = machine();
+    let [outer, inner] = ["gemini", "gemini/ide"].map(|below| machine.temporary().join(below));
+    for folder in [&outer, &inner] {
+        fs::create_dir(folder).unwrap();
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let served = machine.start_companion(&[]);
+    for folder in [&outer, &inner] {
+        let mode = fs::metadata(folder).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode, 0o755, "{}", folder.display());
+    }
+    PlayedAgent::gemini(&machine, &served).hear();
+}
+
 #[test]
 fn no_home_for_qwen_leaves_the_rest() {
     let machine = machine();

@@ -40,3 +40,40 @@ fn there_is_one_way_to_install_it_and_it_is_true() {
     assert!(hints > 5, "the search finds nothing");
     assert!(root.join("crates/outrigger/Cargo.toml").is_file());
 }
+
+/// The tests that a document names, each with its file below `crates/`: after the name of a file in
+/// backquotes, the names of its tests.
+fn named_tests(text: &str) -> Vec<(String, String)> {
+    let mut named = Vec::new();
+    for line in text.lines() {
+        let mut file = None;
+        for quoted in line.split('`').skip(1).step_by(2) {
+            if Path::new(quoted).extension().is_some_and(|it| it == "rs") {
+                file = Some(quoted);
+                named.push((quoted.to_owned(), String::new()));
+            } else if let Some(file) = file
+                && quoted.contains('_')
+                && quoted
+                    .chars()
+                    .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
+            {
+                named.push((file.to_owned(), quoted.to_owned()));
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn every_test_that_documents_name_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let security = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let named = named_tests(&security);
+    assert!(named.len() > 50, "the search finds nothing");
+    for (file, test) in named {
+        let code = fs::read_to_string(root.join("crates").join(&file));
+        let code = code.unwrap_or_else(|error| panic!("{file}: {error}"));
+        let is_there = test.is_empty() || code.contains(&format!("fn {test}("));
+        assert!(is_there, "{file} has no test {test}");
+    }
+}

@@ -298,7 +298,7 @@ fn a_companion_that_is_told_to_stop_makes_room_for_the_next() {
     // It may not have ended yet.
     let second = machine.start_companion(&[]);
     assert_eq!(second.port(), first.port());
-    assert_eq!(machine.proposals().len(), 1);
+    assert_eq!(machine.status()["pid"], second.pid());
     first.ended();
 }
 
@@ -377,4 +377,45 @@ fn people_see_who_is_there_and_what_waits() {
       * a.txt:3:1
       held back from agents: 1 file (1 secret, 0 ignored, 0 outside the workspace)
     "#);
+}
+
+/// The kernel says of a process whether it runs, but when it was started is read from a file.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_is_not_taken_for_gone_when_no_file_can_be_opened() {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+    use testkit::http::{Connection, Request};
+
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let path = machine.write("a.txt", "old");
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    agent.open_diff(&path, "new");
+    let secret = machine.record()["secret"].as_str().unwrap().to_owned();
+    let request = |method: &str, path: &str| {
+        Request::new(method, path)
+            .header("host", &format!("127.0.0.1:{}", served.port()))
+            .header("authorization", &format!("Bearer {secret}"))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let status = runtime.block_on(async {
+        let mut person = Connection::open(served.port()).await;
+        let listed = person.request(&request("GET", "/api/proposals")).await;
+        assert_eq!(listed.json()[0]["id"], 1);
+        let pid = Pid::from_raw(served.pid().try_into().unwrap());
+        let none_left = Rlimit {
+            current: Some(0),
+            ..getrlimit(Resource::Nofile)
+        };
+        prlimit(pid, Resource::Nofile, none_left).unwrap();
+        let reject = request("POST", "/api/proposals/1/reject");
+        let status = person.request(&reject).await.status;
+        prlimit(pid, Resource::Nofile, getrlimit(Resource::Nofile)).unwrap();
+        status
+    });
+    assert_eq!(status, 200);
+    assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
 }

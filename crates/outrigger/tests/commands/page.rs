@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use companion::Token;
 use serde_json::Value;
-use testkit::{Machine, Terminal, finish, until};
+use testkit::{Machine, PlayedAgent, Terminal, finish, until};
 use web::{Client, ClientError, wire};
 
 use crate::{PROGRAM, machine};
@@ -99,22 +99,76 @@ fn a_link_is_of_no_use_to_another_user() {
 }
 
 #[test]
-fn a_page_stays_open_across_a_crash_and_a_restart() {
+fn a_page_stays_open_across_a_restart_and_not_across_a_crash() {
     let machine = machine();
     let mut served = machine.start_companion(&[]);
     let key = redeem(served.port(), &machine.run(&["url"]).good()).unwrap();
     let instance = |port: u16| {
         let page = Client::new(port, key.clone());
-        let live: wire::Live = wait(page.get("/api/live")).unwrap();
-        live.instance
+        let live: Result<wire::Live, _> = wait(page.get("/api/live"));
+        live.map(|live| live.instance)
     };
-    let first = instance(served.port());
+    let first = instance(served.port()).unwrap();
     machine.run(&["restart"]).good();
-    let second = instance(served.port());
+    let second = instance(served.port()).unwrap();
     assert_ne!(first, second, "a page can tell that it is another run");
+    // Whoever had the port in between may have got the key from the page.
     served.kill();
     let served = machine.start_companion(&[]);
-    assert_ne!(second, instance(served.port()));
+    let refused = instance(served.port()).unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused(problem) if problem.kind == "unauthorized"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_decision_about_a_text_that_the_run_before_has_shown_is_refused() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let key = redeem(served.port(), &machine.run(&["url"]).good()).unwrap();
+    let page = Client::new(served.port(), key);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let path = machine.write("a.txt", "one\n\ntwo\n");
+    agent.open_diff(&path, "one\n\nTWO\n");
+    machine.write("a.txt", "first change\n\none\n\ntwo\n");
+    let shown: wire::Detail = wait(page.get("/api/proposals/1")).unwrap();
+    assert_eq!(shown.proposal.revision, 2);
+    machine.run(&["restart"]).good();
+    machine.write("a.txt", "second change\n\none\n\ntwo\n");
+    let accept = wire::Accept {
+        revision: Some(shown.proposal.revision),
+        ..wire::Accept::default()
+    };
+    let refused = wait(page.post::<wire::Decided>("/api/proposals/1/accept", &accept));
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused(problem) if problem.kind == "stale"),
+        "{refused:?}"
+    );
+    assert_eq!(machine.proposals().len(), 1);
+}
+
+#[test]
+fn state_that_cannot_be_written_again_is_said_until_it_can() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let key = redeem(served.port(), &machine.run(&["url"]).good()).unwrap();
+    let page = Client::new(served.port(), key);
+    let problems = || {
+        let live: wire::Live = wait(page.get("/api/live")).unwrap();
+        live.status.problems.join("\n")
+    };
+    let state = machine.home().join(".local/state/outrigger");
+    let said = "commands and editors may not find this companion";
+    assert!(!problems().contains(said));
+    fs::remove_dir_all(&state).unwrap();
+    fs::write(&state, "in the way").unwrap();
+    until("it is said", || problems().contains(said).then_some(()));
+    assert!(problems().contains(state.to_str().unwrap()));
+    fs::remove_file(&state).unwrap();
+    until("it is over", || (!problems().contains(said)).then_some(()));
+    until("commands find it", || machine.served_by());
 }
 
 /// A browser that writes down what it is asked to show: where it is, and where it writes.

@@ -125,9 +125,13 @@ impl Play {
             "POST /session/s/cancel" | "POST /session/s/detach" => (204, Value::Null),
             "GET /session/s/events" => {
                 let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-                socket.write_all(head.as_bytes()).ok()?;
+                // Before the turn can send anything: a client takes what comes before the end of
+                // the replay for old, and drops a request that is not in the status.
+                let replayed = frame(0, "replay_complete", &json!({}));
+                socket
+                    .write_all((head.to_owned() + &replayed).as_bytes())
+                    .ok()?;
                 *self.stream.lock().unwrap() = Some(socket);
-                self.event(0, "replay_complete", &json!({}));
                 return Some(());
             }
             path if path.ends_with("/sessions") => (
@@ -197,17 +201,18 @@ impl Play {
         until("a stream", || {
             self.stream.lock().unwrap().is_some().then_some(())
         });
-        let mut envelope = json!({"v": 1, "type": kind, "data": data, "promptId": "p"});
-        if id > 0 {
-            envelope["id"] = id.into();
-        }
-        let frame = format!("data: {envelope}\n\n");
-        let _ = self
-            .stream
-            .lock()
-            .unwrap()
+        let mut stream = self.stream.lock().unwrap();
+        let _ = stream
             .as_mut()
             .unwrap()
-            .write_all(frame.as_bytes());
+            .write_all(frame(id, kind, data).as_bytes());
     }
+}
+
+fn frame(id: u64, kind: &str, data: &Value) -> String {
+    let mut envelope = json!({"v": 1, "type": kind, "data": data, "promptId": "p"});
+    if id > 0 {
+        envelope["id"] = id.into();
+    }
+    format!("data: {envelope}\n\n")
 }

@@ -309,3 +309,37 @@ fn a_file_that_is_deleted_is_forgotten() {
         (machine.status()["files"] == json!([])).then_some(())
     });
 }
+
+#[test]
+fn a_secret_file_is_accepted_whole_or_not_at_all() {
+    let machine = machine();
+    let text = "KEY=hunter2\nA=1\nB=2\nC=3\n";
+    let path = machine.write(".env", text);
+    symlink(&path, machine.workspace().join("innocent.txt")).unwrap();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let proposed = "FIRST=1\nA=1\nB=2\nLAST=1\n";
+    for (id, name) in [("1", ".env"), ("2", "innocent.txt")] {
+        agent.open_diff(name, proposed);
+        let listed = machine.run(&["proposals"]).good();
+        assert!(listed.contains("not shared with agents"), "{listed}");
+        let shown = machine.run(&["show", id]);
+        assert!(shown.stderr.contains("holds secrets"), "{shown:?}");
+        let json: serde_json::Value =
+            serde_json::from_str(&machine.run(&["show", id, "--json"]).good()).unwrap();
+        assert_eq!(json["editable"], false, "{json}");
+
+        let ways: [&[&str]; 2] = [&["--hunks", "1"], &["--content-from", "-"]];
+        for way in ways {
+            let refused = machine.run_with(&[&["accept", id], way].concat(), b"KEY=hunter2\n");
+            assert!(
+                refused.stderr.contains("not shared with agents"),
+                "{refused:?}"
+            );
+            assert_ne!(refused.code, 0);
+        }
+        machine.run(&["accept", id]).good();
+        let told = agent.hear_verdict();
+        assert_eq!(told["params"]["content"], proposed, "{told}");
+    }
+}

@@ -175,6 +175,34 @@ fn a_companion_of_the_launcher_is_not_restarted() {
     assert!(machine.discovery_files(port.try_into().unwrap()).is_empty());
 }
 
+/// Writes another version into the record of the companion that runs, as one would have it that was
+/// started before an upgrade.
+fn make_old(machine: &Machine) {
+    let companions = machine.home().join(".local/state/outrigger/companions");
+    let folder = fs::read_dir(companions).unwrap().next().unwrap().unwrap();
+    let path = folder.path().join("companion.json");
+    let mut record = machine.record();
+    record["version"] = "0.0.1".into();
+    fs::write(path, record.to_string()).unwrap();
+}
+
+#[test]
+fn what_can_be_done_about_another_version_depends_on_who_started_it() {
+    let machine = machine();
+    let launched = Launched::start(&machine);
+    make_old(&machine);
+    let advised = machine.run(&["serve", "--no-open"]).stderr;
+    assert!(advised.contains("that is version 0.0.1"), "{advised}");
+    assert!(advised.contains("quit the agent there"), "{advised}");
+    assert!(!advised.contains("outrigger restart"), "{advised}");
+    assert_eq!(launched.finish(), Some(7));
+
+    let _served = machine.start_companion(&[]);
+    make_old(&machine);
+    let advised = machine.run(&["serve", "--no-open"]).stderr;
+    assert!(advised.contains("`outrigger restart` brings"), "{advised}");
+}
+
 #[test]
 fn a_signal_to_the_launcher_ends_the_agent_too() {
     for signal in [Signal::TERM, Signal::HUP] {

@@ -244,3 +244,40 @@ fn an_ignore_file_that_says_nothing_shares_nothing() {
     let done = machine.run(&["focus", "a.rs"]);
     assert!(done.stderr.contains("agents are not told"), "{done:?}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_never_ends_or_never_begins_is_not_read_for_settings() {
+    type Make = fn(&std::path::Path);
+    let hostile: [(Make, &str); 2] = [
+        // It says that it is empty, and has megabytes.
+        (
+            |at| std::os::unix::fs::symlink("/proc/kallsyms", at).unwrap(),
+            "it is larger than 1 MiB",
+        ),
+        (
+            |at| {
+                let made = std::process::Command::new("mkfifo").arg(at).status();
+                assert!(made.unwrap().success());
+            },
+            "it is not a regular file",
+        ),
+    ];
+    for name in [".outriggerignore", ".outrigger.toml"] {
+        for (make, why) in hostile {
+            let machine = machine();
+            let file = machine.workspace().join(name);
+            make(&file);
+            machine.write("a.rs", "");
+            let _served = machine.start_companion(&[]);
+            let said = machine.status()["faults"][0]["message"].to_string();
+            assert!(said.contains(why), "{name}: {said}");
+            let done = machine.run(&["focus", "a.rs"]);
+            assert!(done.stderr.contains("agents are not told"), "{done:?}");
+            std::fs::remove_file(&file).unwrap();
+            until("the folder is open", || {
+                (machine.status()["faults"] == json!([])).then_some(())
+            });
+        }
+    }
+}

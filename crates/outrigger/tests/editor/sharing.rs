@@ -1,6 +1,8 @@
 //! One service per folder: whoever comes later joins whoever came first.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::thread;
 
@@ -368,6 +370,39 @@ fn an_editor_is_told_what_it_cannot_have() {
 }
 
 #[test]
+fn an_editor_that_finds_no_seat_is_told_the_reason() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let record = machine.record();
+    let ask = format!(
+        "GET /api/editor HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\
+         Connection: upgrade\r\nUpgrade: outrigger-lsp\r\n\r\n",
+        served.port(),
+        record["secret"].as_str().unwrap()
+    );
+    // Editors that have come in and say nothing.
+    let seated: Vec<_> = (0..64)
+        .map(|_| {
+            let mut pipe = TcpStream::connect(("127.0.0.1", served.port())).unwrap();
+            pipe.write_all(ask.as_bytes()).unwrap();
+            let mut status = [0; 12];
+            pipe.read_exact(&mut status).unwrap();
+            assert_eq!(&status, b"HTTP/1.1 101");
+            pipe
+        })
+        .collect();
+    let mut editor = start(&machine, &[]);
+    let refused = editor.request("initialize", hello(&machine, "E", json!({})));
+    let why = refused["message"].as_str().unwrap_or_default();
+    assert!(
+        why.contains("64 editors are in this companion"),
+        "{refused}"
+    );
+    assert!(!why.contains("ending"), "{refused}");
+    drop(seated);
+}
+
+#[test]
 fn another_version_is_not_joined_and_the_log_says_so() {
     let machine = machine();
     let served = machine.start_companion(&[]);
@@ -385,6 +420,6 @@ fn another_version_is_not_joined_and_the_log_says_so() {
     assert_ne!(stage.port, served.port());
     until("the log says so", || {
         let log = stage.editor.log();
-        (log.contains("version 0.0.0") && log.contains("outrigger restart")).then_some(())
+        (log.contains("version 0.0.0") && log.contains("outrigger stop")).then_some(())
     });
 }

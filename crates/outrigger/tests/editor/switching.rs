@@ -106,6 +106,9 @@ fn a_person_who_stops_it_does_not_mean_the_next_editor() {
     agent.hear_out();
     // It goes on for others.
     let (mut one, mut two) = (Stage::set(&machine, &[]), Stage::named(&machine, "Second"));
+    let mut agent = one.qwen(&machine);
+    agent.open_diff(&path, "new\n");
+    one.editor.show_proposal();
     one.editor.notify("outrigger/stop", Value::Null);
     assert!(one.editor.quit().success());
     assert_eq!(

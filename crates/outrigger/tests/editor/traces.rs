@@ -13,6 +13,9 @@ use crate::stage::{Stage, start};
 /// Records a conversation with a proposal; the trace and the tokens of the run.
 fn recorded(machine: &Machine) -> (String, Vec<String>) {
     let file = machine.temporary().join("trace.jsonl");
+    // An earlier one that everybody may read.
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let mut stage = Stage::set(machine, &["--record", file.to_str().unwrap()]);
     let path = machine.write("a.txt", "old\n");
     stage.editor.open(Path::new(&path), "unsaved\n");

@@ -7,6 +7,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::format_push_string,
+    clippy::print_stderr,
     reason = "a test may stop at the first surprise, and none of this is hot"
 )]
 

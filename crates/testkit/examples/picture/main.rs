@@ -4,6 +4,11 @@
 //! cargo build && cargo run -p outrigger-testkit --example picture -- companion target/debug/outrigger docs/images/companion.svg
 //! ```
 
+#![allow(
+    clippy::print_stderr,
+    reason = "whoever makes the pictures reads it, not the person"
+)]
+
 mod companion;
 mod drawing;
 mod emacs;

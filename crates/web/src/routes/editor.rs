@@ -22,8 +22,21 @@ pub type EditorPipe = TokioIo<Upgraded>;
 /// A place that the program keeps for an editor: it takes the pipe, or is dropped if there is none.
 pub type EditorSeat = oneshot::Sender<EditorPipe>;
 
-/// Where the program is asked for a seat. A companion that is about to end gives none.
-pub type EditorDoor = mpsc::Sender<oneshot::Sender<EditorSeat>>;
+/// Where the program is asked for a seat. A companion that is about to end does not answer.
+pub type EditorDoor = mpsc::Sender<EditorKnock>;
+
+/// An editor that asks for a seat: where the answer goes.
+pub type EditorKnock = oneshot::Sender<Result<EditorSeat, NoSeat>>;
+
+/// As many editors as may be in one companion are in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{most} editors are in this companion already, and it takes no more; close one of them, then start the language server in this one again"
+)]
+pub struct NoSeat {
+    /// How many may be in it.
+    pub most: usize,
+}
 
 /// The seat is taken before the answer: a companion that has answered does not end because no
 /// editor is in it.
@@ -43,7 +56,7 @@ pub(super) async fn join(
         .send(answer)
         .await
         .map_err(|_| FrontError::Gone)?;
-    let seat = answered.await.map_err(gone)?;
+    let seat = answered.await.map_err(gone)?.map_err(ApiError::NoSeat)?;
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {

@@ -28,7 +28,7 @@ use crate::links::Links;
 use crate::stream_slots::StreamSlots;
 
 pub(crate) use editor::PROTOCOL;
-pub use editor::{EditorDoor, EditorPipe, EditorSeat};
+pub use editor::{EditorDoor, EditorKnock, EditorPipe, EditorSeat, NoSeat};
 
 /// What the router needs.
 #[derive(Debug)]
@@ -66,6 +66,19 @@ pub enum Owner {
     Editor,
     /// `outrigger run`, which has an agent in the foreground.
     Launcher,
+}
+
+impl Owner {
+    /// Why such a companion cannot be restarted by a command, and what to do instead.
+    pub(crate) const fn no_restart(self) -> Option<&'static str> {
+        match self {
+            Owner::Itself => None,
+            Owner::Editor => Some("this companion belongs to an editor; restart it from there"),
+            Owner::Launcher => Some(
+                "this companion belongs to `outrigger run`; quit the agent there and start it again",
+            ),
+        }
+    }
 }
 
 pub(crate) type ServerState = State<Arc<Server>>;

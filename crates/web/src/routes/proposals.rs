@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use companion::desk::Draft;
-use front::off_thread;
+use front::{off_thread, words};
 use workbench::Decision;
 
 use super::{Server, ServerState};
@@ -83,6 +83,7 @@ impl Server {
             agent: decided.agent.slug().into(),
             streaming: decided.streaming,
             may_read_again: decided.may_read_again,
+            unsaved: decided.unsaved.as_ref().map(words::unsaved_decision),
         }))
     }
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::{Owner, ServerState};
+use super::ServerState;
 use crate::response::{ApiError, ApiResult, JsonBody};
 use crate::wire;
 
@@ -24,13 +24,9 @@ pub(super) async fn link(State(server): ServerState) -> ApiResult<wire::PageLink
 }
 
 pub(super) async fn restart(State(server): ServerState) -> ApiResult<()> {
-    let refused = |message: &str| Err(ApiError::Refused(message.into()));
-    match server.api.owner {
-        Owner::Itself => Ok(Json(server.api.front.restart().await?)),
-        Owner::Editor => refused("this companion belongs to an editor; restart it from there"),
-        Owner::Launcher => refused(
-            "this companion belongs to `outrigger run`; quit the agent there and start it again",
-        ),
+    match server.api.owner.no_restart() {
+        None => Ok(Json(server.api.front.restart().await?)),
+        Some(why) => Err(ApiError::Refused(why.into())),
     }
 }
 

@@ -9,7 +9,7 @@ use front::{Editors, JoinedEditor, ServiceCommand, ServiceCommands, ServiceFacts
 use testkit::{InProcessCompanion, RouterParts, quiet_limits};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, oneshot, watch};
-use web::{Api, EditorDoor, EditorSeat, Keys, Links, Owner};
+use web::{Api, EditorDoor, EditorKnock, Keys, Links, Owner};
 use workbench::Agent;
 
 use crate::api_client::ApiClient;
@@ -111,12 +111,12 @@ fn facts() -> ServiceFacts {
 
 /// A program that says back to every editor what it says, and lets in only one.
 fn echo() -> EditorDoor {
-    let (door, mut knocks) = mpsc::channel::<oneshot::Sender<EditorSeat>>(1);
+    let (door, mut knocks) = mpsc::channel::<EditorKnock>(1);
     tokio::spawn(async move {
         while let Some(knock) = knocks.recv().await {
             let (seat, pipe) = oneshot::channel();
             // Whoever asked may have left.
-            let _ = knock.send(seat);
+            let _ = knock.send(Ok(seat));
             let Ok(pipe) = pipe.await else { continue };
             let (mut from, mut to) = tokio::io::split(pipe);
             tokio::io::copy(&mut from, &mut to).await.unwrap();

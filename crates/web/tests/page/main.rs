@@ -17,3 +17,4 @@ mod files;
 mod live;
 mod proposals;
 mod secrets;
+mod strangers;

@@ -210,6 +210,70 @@ fn a_draft_in_conflict_stays_marked_until_it_is_resolved() {
 }
 
 #[test]
+fn everything_that_is_kept_of_a_proposal_counts() {
+    let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+    let requested = proposals.bytes();
+    assert_eq!(proposals.requested_bytes(), requested);
+    assert!(requested > BASE.len() + PROPOSED.len());
+    proposals.set_draft(id, 1, "a draft").unwrap();
+    assert_eq!(proposals.bytes(), requested + "a draft".len());
+    proposals.set_draft(id, 1, PROPOSED).unwrap();
+
+    // The texts of the request are one of the two revisions, so they count once.
+    let merged = "ONE\ntwo\nthree\nFOUR\n";
+    revise(&mut proposals, id, text(APART));
+    let with_one = requested + APART.len() + merged.len();
+    assert_eq!(proposals.bytes(), with_one);
+    revise(&mut proposals, id, text(BASE));
+    assert_eq!(proposals.bytes(), with_one);
+    revise(&mut proposals, id, Original::Absent);
+    assert_eq!(proposals.bytes(), with_one + PROPOSED.len());
+    assert_eq!(proposals.requested_bytes(), requested);
+}
+
+#[test]
+fn a_file_that_is_kept_from_agents_is_told_to_none() {
+    use crate::{Reason, Visibility};
+
+    let withheld = |reason, changed| Err(Refusal::Withheld { reason, changed });
+    for reason in [Reason::Secret, Reason::Ignored, Reason::Closed] {
+        let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+        proposals.set_draft(id, 1, "a draft").unwrap();
+        assert!(proposals.set_visibility(id, Visibility::HeldBack(reason)));
+        assert!(!proposals.set_visibility(id, Visibility::HeldBack(reason)));
+        let refused = |proposals: &mut Proposals, decision, seen| {
+            let decided = proposals.decide(id, decision, Some(seen));
+            decided.map(|decided| decided.verdict)
+        };
+        // The person has made something else of it, before or now.
+        let (none, other) = (Decision::AcceptHunks([].into()), "x".to_owned());
+        for decision in [Decision::Accept, Decision::AcceptText(other), none] {
+            let decided = refused(&mut proposals, decision, 1);
+            assert_eq!(decided, withheld(reason, false));
+        }
+        let again = proposals.set_draft(id, 1, "another");
+        assert_eq!(again.map(|()| Verdict::Rejected), withheld(reason, false));
+        assert_eq!(proposals.get(id).unwrap().current_for_agent(), None);
+        proposals.set_draft(id, 1, PROPOSED).unwrap();
+        let own = proposals.get(id).unwrap().current_for_agent();
+        assert_eq!(own, Some(PROPOSED));
+
+        // What was brought into a file that has changed is not the agent's own either.
+        revise(&mut proposals, id, text(APART));
+        assert_eq!(proposals.get(id).unwrap().current_for_agent(), None);
+        let decided = refused(&mut proposals, Decision::Accept, 2);
+        assert_eq!(decided, withheld(reason, true));
+        revise(&mut proposals, id, text(BASE));
+        assert_eq!(accepted(&mut proposals, id, 3), Ok(PROPOSED.to_owned()));
+    }
+    for visibility in [Visibility::Shown, Visibility::HeldBack(Reason::Outside)] {
+        let (mut proposals, id) = one(text(BASE), PROPOSED, true);
+        assert!(!proposals.set_visibility(id, visibility));
+        assert!(proposals.get(id).unwrap().takes_edited_text());
+    }
+}
+
+#[test]
 fn a_draft_outlives_its_file() {
     let (mut proposals, id) = one(text(BASE), PROPOSED, true);
     let draft = "one\ntwo\nthree!\nFOUR\n";

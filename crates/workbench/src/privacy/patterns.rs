@@ -55,6 +55,23 @@ impl PatternList {
         }
     }
 
+    /// Whether it certainly ignores all that `earlier` ignores: it has the same patterns in the same
+    /// order, perhaps among others, and none of the others takes anything back.
+    pub fn covers(&self, earlier: &PatternList) -> bool {
+        let mut left = earlier.effective().peekable();
+        let takes_nothing_back = self.effective().all(|pattern| {
+            let is_old = left.next_if_eq(&pattern).is_some();
+            is_old || !pattern.starts_with('!')
+        });
+        self.scope == earlier.scope && takes_nothing_back && left.next().is_none()
+    }
+
+    /// The patterns without empty lines and comments.
+    fn effective(&self) -> impl Iterator<Item = &str> {
+        let texts = self.patterns.iter().map(|pattern| pattern.text.as_str());
+        texts.filter(|text| !text.trim().is_empty() && !text.starts_with('#'))
+    }
+
     pub(super) fn compile(&self) -> Result<Gitignore, Fault> {
         let fault = |position: Option<Position>, message: String| Fault {
             source: self.source.clone(),
@@ -78,6 +95,11 @@ impl PatternList {
             if pattern.text.contains('\0') {
                 // No path has one, so the pattern would never match: the file is no plain text.
                 return Err(bad("it contains a NUL character"));
+            }
+            if pattern.text.trim_end() == "!" {
+                // To Git it matches nothing. Compiled, it would match everything, and take back all
+                // patterns before it.
+                continue;
             }
             builder
                 .add_line(None, &pattern.text)

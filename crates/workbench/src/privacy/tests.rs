@@ -77,6 +77,14 @@ fn secrets_are_known_by_their_names() {
         s certs/server.pem
         s certs/SERVER.KEY
         s server.key.bak
+        s server.key.txt
+        s prod.env.local
+        s id_rsa~
+        s #id_rsa#
+        s .id_rsa.swp
+        s .netrc~
+        + notes.txt~
+        + #main.rs#
         + src/api.key.ts
         s id_rsa
         s id_ed25519
@@ -346,4 +354,44 @@ fn one_origin_takes_nothing_back_from_another() {
         + a.txt
         ",
     );
+}
+
+/// As in Git, where it matches nothing.
+#[test]
+fn a_negation_of_nothing_takes_nothing_back() {
+    for lone in ["!", "! ", "!\t", "!\r"] {
+        let privacy = privacy(&format!("*.sql\n{lone}\n"), &["*.md", lone]);
+        check(
+            &privacy,
+            "
+            i a.sql
+            i b/a.md
+            + a.rs
+            ",
+        );
+    }
+}
+
+#[test]
+fn a_list_covers_what_it_certainly_ignores() {
+    let list = |text: &str| PatternList::from_ignore_file(Path::new("/w"), text);
+    for (earlier, later, covers) in [
+        ("", "", true),
+        ("", "a", true),
+        ("a", "", false),
+        ("a\nb", "a", false),
+        ("a\nb", "a\nnew\nb\n", true),
+        ("a\nb", "b\na", false),
+        ("# why\n\na", "a\n# because", true),
+        ("a", "a\n!a/b", false),
+        ("", "!a", false),
+        ("a\n!a/b", "a\n!a/b\nc", true),
+        ("a\n!a/b", "a", false),
+        ("*.log", "*.lo", false),
+    ] {
+        let told = list(later).covers(&list(earlier));
+        assert_eq!(told, covers, "{earlier:?} {later:?}");
+    }
+    let elsewhere = PatternList::from_ignore_file(Path::new("/x"), "a");
+    assert!(!elsewhere.covers(&list("a")));
 }

@@ -12,7 +12,7 @@ fn request(session: &str, path: &str, proposed: &str) -> ProposalRequest {
         session: SessionId::new(session),
         agent: Agent::Qwen,
         path: path.to_owned(),
-        texts: Texts::new(Original::Text("old\n".to_owned()), proposed.to_owned()),
+        texts: Texts::new(Original::Text("old\n".into()), proposed.to_owned()),
         standing: Standing::Open,
         capabilities: PUBLISHED,
     }
@@ -216,7 +216,7 @@ fn hunks_are_chosen_from_what_the_agent_proposed() {
     ];
     for (at, (original, draft, keep, capabilities, expected)) in cases.into_iter().enumerate() {
         let mut proposals = Proposals::new(1);
-        let original = Original::Text(original.to_owned());
+        let original = Original::Text(original.into());
         let request = ProposalRequest {
             texts: Texts::new(original, NEW.to_owned()),
             capabilities,
@@ -354,10 +354,7 @@ fn proposals_of_an_earlier_run_keep_their_numbers() {
 
 #[test]
 fn texts_are_reviewed_once_and_kept_out_of_logs() {
-    let texts = Texts::new(
-        Original::Text("a\nb\nc\n".to_owned()),
-        "A\nb\nC\n".to_owned(),
-    );
+    let texts = Texts::new(Original::Text("a\nb\nc\n".into()), "A\nb\nC\n".to_owned());
     assert!(std::ptr::eq(texts.review(), texts.review()));
     assert_eq!(texts.merge(&[2].into()).as_deref(), Ok("a\nb\nC\n"));
     assert!(texts.merge(&[3].into()).is_err());

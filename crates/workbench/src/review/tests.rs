@@ -36,6 +36,21 @@ fn lines_are_counted_in_the_hunks() {
 }
 
 #[test]
+fn short_lines_do_not_make_more_hunks_than_a_text_is_worth() {
+    let (original, proposed) = ("a\nb\n".repeat(20_000), "a\nc\n".repeat(20_000));
+    let review = Review::of(&original, &proposed);
+    let bytes = original.len() + proposed.len();
+    assert!(review.hunks().len() <= bytes / BYTES_PER_HUNK);
+    let all = (1..=review.hunks().len()).collect();
+    assert_eq!(
+        review.merge(&original, &proposed, &all),
+        Ok(proposed.clone())
+    );
+    let none = BTreeSet::new();
+    assert_eq!(review.merge(&original, &proposed, &none), Ok(original));
+}
+
+#[test]
 fn hunks_are_the_edits() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("", "", &[]),

@@ -93,7 +93,7 @@ fn the_result_is_in_the_form_of_the_proposal() {
     ] {
         let text = merge(base, present, proposed);
         assert_eq!(text, expected, "{base:?} {present:?} {proposed:?}");
-        assert_eq!(count_marked(&text), 0);
+        assert_eq!(count_marked(&text, &[]), 0);
     }
 }
 
@@ -102,7 +102,7 @@ fn lines_without_an_end_do_not_run_into_markers() {
     let text = merge("a", "b", "c");
     let expected = "<<<<<<< in the file now\nb\n=======\nc\n>>>>>>> proposed\n";
     assert_eq!(text, expected);
-    assert_eq!(count_marked(&text), 1);
+    assert_eq!(count_marked(&text, &[]), 1);
 }
 
 #[test]
@@ -110,9 +110,33 @@ fn markers_differ_from_the_lines_of_the_texts() {
     let base = "<<<<<<< in the file now\na\n=======\n>>>>>>>> proposed\n";
     let proposed = base.replace('a', "c");
     let text = merge(base, &base.replace('a', "b"), &proposed);
-    assert_eq!(count_marked(base), 1);
-    assert_eq!(count_marked(&text), 2);
+    assert_eq!(count_marked(base, &[]), 1);
+    assert_eq!(count_marked(&text, &[]), 2);
     assert!(text.contains("\n<<<<<<<<< in the file now\nb\n"), "{text}");
+}
+
+/// A byte order mark is no part of the first line, which may look like a marker.
+#[test]
+fn markers_differ_from_a_first_line_after_a_byte_order_mark() {
+    let present = "\u{feff}<<<<<<< in the file now\nb\n";
+    let text = merge("a\n", present, "c\n");
+    assert!(text.starts_with("<<<<<<<< in the file now\n"), "{text}");
+    assert_eq!(count_marked(&text, &["a\n", present, "c\n"]), 1);
+    assert_eq!(count_marked(present, &[present]), 0);
+}
+
+/// The texts have lines like markers, which the merge removes, and the one that is there then is its
+/// own.
+#[test]
+fn a_conflict_counts_also_where_the_texts_had_lines_like_markers() {
+    let base = "<<<<<<< in the file now\na\n=======\n>>>>>>> proposed\n";
+    let (present, proposed) = ("b\n", "c\n");
+    let text = merge(base, present, proposed);
+    assert_eq!(count_marked(&text, &[]), 1);
+    assert_eq!(count_marked(&text, &[base, present, proposed]), 1);
+    assert_eq!(count_marked(base, &[base, present, proposed]), 0);
+    let twice = format!("{base}{base}");
+    assert_eq!(count_marked(&twice, &[base]), 1);
 }
 
 #[test]
@@ -132,7 +156,7 @@ fn a_marker_that_is_left_over_counts() {
         ("<<<<<<<x\n", 0),
         (" <<<<<<< in the file now\n", 0),
     ] {
-        assert_eq!(count_marked(text), count, "{text:?}");
+        assert_eq!(count_marked(text, &[]), count, "{text:?}");
     }
 }
 
@@ -171,7 +195,7 @@ proptest! {
     #[test]
     fn the_same_change_twice_is_one_change(base in text(), both in text()) {
         let merged = merge(&base, &both, &both);
-        prop_assert_eq!(count_marked(&merged), 0);
+        prop_assert_eq!(count_marked(&merged, &[]), 0);
         prop_assert_eq!(merged, both);
     }
 
@@ -199,7 +223,7 @@ proptest! {
                 let yours = format!("yours {line}");
                 prop_assert!(has(&yours), "{text}");
             }
-            if (ours.contains(&line) || theirs.contains(&line)) && count_marked(&text) == 0 {
+            if (ours.contains(&line) || theirs.contains(&line)) && count_marked(&text, &[]) == 0 {
                 let replaced = format!("line {line}");
                 prop_assert!(!has(&replaced), "{text}");
             }
@@ -208,7 +232,7 @@ proptest! {
             let near = |yours: &usize| mine.abs_diff(*yours) <= 1 && *mine < lines && *yours < lines;
             theirs.iter().any(near)
         });
-        prop_assert_eq!(count_marked(&text) > 0, asked, "{}", text);
+        prop_assert_eq!(count_marked(&text, &[]) > 0, asked, "{}", text);
     }
 
     #[test]

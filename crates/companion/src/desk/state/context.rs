@@ -27,6 +27,7 @@ impl State {
     pub fn set_privacy(&mut self, privacy: Privacy) {
         let is_news = self.workbench.faults() != privacy.faults();
         self.workbench_mut().set_privacy(privacy);
+        self.judge_proposals();
         if is_news {
             // A closed folder is news even while nothing of it is open.
             self.emit(Event::FaultsChanged);

@@ -15,6 +15,7 @@ impl State {
         if self.direct_waiters.len() >= self.limits.proposals_per_session {
             return Err(ProposeError::TooMany);
         }
+        self.check_proposal(&ask)?;
         let opened = self.proposals.propose(ask, now());
         if let Some(replaced) = opened.replaced {
             self.direct_waiters.remove(&replaced.id);

@@ -1,8 +1,11 @@
 //! The agents' sessions: who is here, who has left, who is still remembered.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use beacon::process::ProcessId;
 use tokio::sync::Notify;
 use workbench::{Agent, Attendance, Existence, Outcome, SessionId};
 
@@ -28,6 +31,21 @@ pub(super) struct SessionState {
     pub(super) seen: Instant,
     /// Whether the log says that it is here.
     pub(super) here: bool,
+}
+
+/// Whose sessions are counted together: those of one process, or of one agent where no process is
+/// known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kin {
+    Process(ProcessId),
+    Agent(Agent),
+}
+
+impl Kin {
+    fn of(agent: Agent, process: Option<&AgentProcess>) -> Kin {
+        let process = process.and_then(|process| process.line.first());
+        process.map_or(Kin::Agent(agent), |process| Kin::Process(*process))
+    }
 }
 
 /// What the client program of an agent says of itself.
@@ -104,6 +122,11 @@ impl State {
         sessions
     }
 
+    /// Whether any agent has a session.
+    pub fn has_sessions(&self) -> bool {
+        !self.sessions.is_empty()
+    }
+
     fn describe(&self, id: &SessionId, session: &SessionState, presence: Presence) -> AgentSession {
         let process = session.process.clone();
         let folder = process.as_ref().and_then(|process| process.folder.as_ref());
@@ -128,7 +151,8 @@ impl State {
         process: Option<AgentProcess>,
     ) -> Result<SessionId, OpenSessionError> {
         if self.sessions.len() >= self.limits.sessions {
-            self.make_room()?;
+            let kin = Kin::of(agent, process.as_ref());
+            self.make_room(kin)?;
         }
         let id = random_hex::<16>().map_err(|_| OpenSessionError::NoRandomness)?;
         let id = SessionId::new(id);
@@ -177,25 +201,39 @@ impl State {
         }
     }
 
-    /// Ends the session that has been silent for longest, of those that have no stream, no
-    /// proposal and no undelivered verdict.
-    fn make_room(&mut self) -> Result<(), OpenSessionError> {
-        let idle = self
-            .sessions
-            .iter()
-            .filter(|(id, session)| {
-                !session.mailbox.is_connected()
-                    && (session.mailbox.undelivered() == 0 || session.has_ended())
-                    && !self
-                        .proposals
-                        .iter()
-                        .any(|proposal| proposal.session == **id)
-            })
-            .min_by_key(|(_, session)| session.seen)
-            .map(|(id, _)| id.clone())
-            .ok_or(OpenSessionError::TooMany)?;
+    /// Ends a session so that `newcomer` can have one: of those without a stream, a proposal and an
+    /// undelivered verdict the one that has been silent for longest, of whoever has most sessions.
+    /// Those of others are not ended for somebody who has more; and while they are expected back,
+    /// only if their owner has more than its share.
+    fn make_room(&mut self, newcomer: Kin) -> Result<(), OpenSessionError> {
+        let mut counts: HashMap<Kin, usize> = HashMap::new();
+        for session in self.sessions.values() {
+            *counts.entry(session.kin()).or_default() += 1;
+        }
+        let own = counts.get(&newcomer).copied().unwrap_or_default();
+        let share = self.limits.sessions / (counts.len() + 1);
+        let idle = self.sessions.iter().filter(|(id, session)| {
+            !session.mailbox.is_connected()
+                && (session.mailbox.undelivered() == 0 || session.has_ended())
+                && self.proposals.count_of(id) == 0
+        });
+        let candidates = idle.filter_map(|(id, session)| {
+            let kin = session.kin();
+            let (count, is_own) = (counts.get(&kin).copied()?, kin == newcomer);
+            let is_left = session.superseded || self.attendance(session) != Attendance::Present;
+            let may_go = is_own || (count >= own && (is_left || count > share));
+            may_go.then_some((count, is_own, Reverse(session.seen), id))
+        });
+        let (.., idle) = candidates.max().ok_or(OpenSessionError::TooMany)?;
+        let idle = idle.clone();
         self.close_session(&idle);
         Ok(())
+    }
+
+    /// The process of a session that a person sees, where it is known.
+    pub(crate) fn process_of(&self, id: &SessionId) -> Option<ProcessId> {
+        let process = self.sessions.get(id)?.process.as_ref()?;
+        process.line.first().copied()
     }
 
     /// The mailbox of a session of `agent`; the call counts as a sign of life.
@@ -393,6 +431,10 @@ impl SessionState {
             session: id.clone(),
             process: self.process.clone(),
         }
+    }
+
+    fn kin(&self) -> Kin {
+        Kin::of(self.agent, self.process.as_deref())
     }
 
     /// Whether its process is known to have ended.

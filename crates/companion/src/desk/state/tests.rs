@@ -3,6 +3,8 @@
 mod direct_proposals;
 #[cfg(target_os = "linux")]
 mod processes;
+mod room;
+mod withheld;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

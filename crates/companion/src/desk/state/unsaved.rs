@@ -87,7 +87,7 @@ impl State {
     }
 
     /// The path of a proposal's file; a relative one is taken from the first folder.
-    fn path_of(&self, proposal: &Proposal) -> PathBuf {
+    pub(super) fn path_of(&self, proposal: &Proposal) -> PathBuf {
         original::path(&proposal.path, self.workbench.roots())
     }
 }

@@ -31,6 +31,11 @@ impl From<SetupError> for Trouble {
         match setup {
             SetupError::NoDaemon(_) => Trouble::new(TroubleKind::NoDaemon, "no daemon is running")
                 .hint("run `qwen serve` in this folder, or start one from here"),
+            SetupError::ForeignServer(_) => Trouble::new(
+                TroubleKind::NotADaemon,
+                "another user's program listens where the daemon should be; nothing was sent to it",
+            )
+            .hint(hint),
             SetupError::NotADaemon(_) => Trouble::new(
                 TroubleKind::NotADaemon,
                 "what answers there is not a daemon",

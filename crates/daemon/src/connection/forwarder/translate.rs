@@ -4,7 +4,7 @@ use super::EventForwarder;
 use crate::connection::IdeEvent;
 use crate::event::{DaemonEvent, EventBody};
 use crate::session::{History, TurnEnd};
-use crate::wire::{PendingPrompt, QueueState, SessionUpdate, StopReason};
+use crate::wire::{ClientId, PendingPrompt, QueueState, SessionUpdate, StopReason};
 
 impl EventForwarder {
     /// Sends a history. Requests in it may be closed already, so they are held until the daemon's
@@ -40,83 +40,90 @@ impl EventForwarder {
 
     /// The event to send; `None` for events that concern only the session or the stream.
     pub(super) fn translate(&self, event: DaemonEvent, body: EventBody) -> Option<IdeEvent> {
-        Some(match body {
-            EventBody::SessionUpdate(SessionUpdate::CurrentMode(it)) => IdeEvent::ModeChanged {
-                mode: it.current_mode_id,
-            },
-            EventBody::SessionUpdate(SessionUpdate::SessionInfo(it)) => IdeEvent::TitleChanged {
-                title: it.title?,
-            },
-            EventBody::SessionUpdate(update) => IdeEvent::Update {
-                update,
-                prompt: event.prompt_id(),
-                mine: event.originator().is_some_and(|it| self.is_us(&it)),
-            },
-            EventBody::TurnComplete(turn) => IdeEvent::TurnEnded {
-                background: turn.rest.contains_key("backgroundTurn"),
-                prompt: turn.prompt_id.or_else(|| event.prompt_id()),
-                end: TurnEnd::Complete {
-                    stop_reason: turn.stop_reason.unwrap_or(StopReason::EndTurn),
-                },
-            },
-            EventBody::TurnError(turn) => IdeEvent::TurnEnded {
-                background: turn.rest.contains_key("backgroundTurn"),
-                prompt: turn.prompt_id.or_else(|| event.prompt_id()),
-                end: TurnEnd::Failed {
-                    message: turn.message,
-                    code: turn.code,
-                },
-            },
-            EventBody::PendingPromptAdded(it) => queue_changed(it, QueueState::Queued),
-            EventBody::PendingPromptStarted(it) => queue_changed(it, QueueState::Running),
-            EventBody::PendingPromptCompleted(it) => queue_changed(it, QueueState::Completed),
-            EventBody::ModelSwitched(it) => IdeEvent::ModelChanged { model: it.model_id },
-            EventBody::ModelSwitchFailed(it) => IdeEvent::ModelRefused {
-                model: it.requested_model_id,
-            },
-            EventBody::ApprovalModeChanged(it) => IdeEvent::ModeChanged { mode: it.next },
-            EventBody::SessionMetadataUpdated(it) => IdeEvent::TitleChanged {
-                title: it.display_name?,
-            },
-            EventBody::FollowupSuggestion(it) => IdeEvent::Suggestion {
-                text: it.suggestion,
-            },
-            EventBody::PermissionPartialVote(it) => IdeEvent::VoteCounted {
-                request: it.request_id,
-                received: it.votes_received,
-                needed: it.votes_needed,
-            },
-            EventBody::HistoryTruncated(_) => IdeEvent::Gap {
-                what: "the oldest part of the conversation is not shown".into(),
-            },
-            EventBody::Malformed(why) => IdeEvent::Gap {
-                what: format!("an event of type {} could not be read: {why}", event.kind()),
-            },
-            // These end the connection or the stream, which is reported in other ways.
-            EventBody::SessionDied(_)
-            | EventBody::SessionClosed(_)
-            | EventBody::ClientEvicted(_)
-            | EventBody::StreamError(_)
-            | EventBody::SlowClientWarning(_)
-            | EventBody::StateResyncRequired(_)
-            | EventBody::ReplayComplete(_)
-            | EventBody::SessionSnapshot(_)
-            // Requests are tracked in `waiting`.
-            | EventBody::PermissionRequest(_)
-            | EventBody::PermissionResolved(_)
-            | EventBody::PermissionAlreadyResolved(_)
-            // The end of the cancelled turn still follows.
-            | EventBody::PromptCancelled(_) => return None,
-            EventBody::PermissionForbidden(_)
-            | EventBody::BackgroundTurnComplete(_)
-            | EventBody::Untyped
-            | EventBody::Unknown => IdeEvent::Other(event),
+        translate(event, body, |client| {
+            self.live.session.client_id().as_ref() == Some(client)
         })
     }
+}
 
-    fn is_us(&self, client: &crate::wire::ClientId) -> bool {
-        self.live.session.client_id().as_ref() == Some(client)
-    }
+/// The event that a daemon event becomes, if any; `is_us` tells which client this is.
+pub(crate) fn translate(
+    event: DaemonEvent,
+    body: EventBody,
+    is_us: impl Fn(&ClientId) -> bool,
+) -> Option<IdeEvent> {
+    Some(match body {
+        EventBody::SessionUpdate(SessionUpdate::CurrentMode(it)) => IdeEvent::ModeChanged {
+            mode: it.current_mode_id,
+        },
+        EventBody::SessionUpdate(SessionUpdate::SessionInfo(it)) => IdeEvent::TitleChanged {
+            title: it.title?,
+        },
+        EventBody::SessionUpdate(update) => IdeEvent::Update {
+            update,
+            prompt: event.prompt_id(),
+            mine: event.originator().is_some_and(|it| is_us(&it)),
+        },
+        EventBody::TurnComplete(turn) => IdeEvent::TurnEnded {
+            background: turn.rest.contains_key("backgroundTurn"),
+            prompt: turn.prompt_id.or_else(|| event.prompt_id()),
+            end: TurnEnd::Complete {
+                stop_reason: turn.stop_reason.unwrap_or(StopReason::EndTurn),
+            },
+        },
+        EventBody::TurnError(turn) => IdeEvent::TurnEnded {
+            background: turn.rest.contains_key("backgroundTurn"),
+            prompt: turn.prompt_id.or_else(|| event.prompt_id()),
+            end: TurnEnd::Failed {
+                message: turn.message,
+                code: turn.code,
+            },
+        },
+        EventBody::PendingPromptAdded(it) => queue_changed(it, QueueState::Queued),
+        EventBody::PendingPromptStarted(it) => queue_changed(it, QueueState::Running),
+        EventBody::PendingPromptCompleted(it) => queue_changed(it, QueueState::Completed),
+        EventBody::ModelSwitched(it) => IdeEvent::ModelChanged { model: it.model_id },
+        EventBody::ModelSwitchFailed(it) => IdeEvent::ModelRefused {
+            model: it.requested_model_id,
+        },
+        EventBody::ApprovalModeChanged(it) => IdeEvent::ModeChanged { mode: it.next },
+        EventBody::SessionMetadataUpdated(it) => IdeEvent::TitleChanged {
+            title: it.display_name?,
+        },
+        EventBody::FollowupSuggestion(it) => IdeEvent::Suggestion {
+            text: it.suggestion,
+        },
+        EventBody::PermissionPartialVote(it) => IdeEvent::VoteCounted {
+            request: it.request_id,
+            received: it.votes_received,
+            needed: it.votes_needed,
+        },
+        EventBody::HistoryTruncated(_) => IdeEvent::Gap {
+            what: "the oldest part of the conversation is not shown".into(),
+        },
+        EventBody::Malformed(why) => IdeEvent::Gap {
+            what: format!("an event of type {} could not be read: {why}", event.kind()),
+        },
+        // These end the connection or the stream, which is reported in other ways.
+        EventBody::SessionDied(_)
+        | EventBody::SessionClosed(_)
+        | EventBody::ClientEvicted(_)
+        | EventBody::StreamError(_)
+        | EventBody::SlowClientWarning(_)
+        | EventBody::StateResyncRequired(_)
+        | EventBody::ReplayComplete(_)
+        | EventBody::SessionSnapshot(_)
+        // Requests are tracked in `waiting`.
+        | EventBody::PermissionRequest(_)
+        | EventBody::PermissionResolved(_)
+        | EventBody::PermissionAlreadyResolved(_)
+        // The end of the cancelled turn still follows.
+        | EventBody::PromptCancelled(_) => return None,
+        EventBody::PermissionForbidden(_)
+        | EventBody::BackgroundTurnComplete(_)
+        | EventBody::Untyped
+        | EventBody::Unknown => IdeEvent::Other(event),
+    })
 }
 
 fn queue_changed(prompt: PendingPrompt, default: QueueState) -> IdeEvent {

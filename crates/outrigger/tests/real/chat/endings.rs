@@ -154,7 +154,7 @@ impl Story {
             .wait_for("html[data-state=reconnecting]");
         self.scene.house.serve_with_daemon(&url);
         self.scene.page = page(&self.scene.house);
-        self.screen.browser.wait_for("html[data-state=live]");
+        self.screen.unlock(&self.scene.house);
         self.screen.wait_until_live();
         assert_eq!(self.screen.wait_for_request(), asked);
         self.answer();

@@ -56,6 +56,15 @@ impl Screen {
         self.show_chat();
     }
 
+    /// Goes on in this tab with a fresh link, after a crash has cost it its key.
+    #[track_caller]
+    pub(super) fn unlock(&self, house: &Household) {
+        self.browser.wait_for("html[data-state=locked]");
+        let (_, ticket) = port_and_ticket(house);
+        self.browser.open(&self.wire.url(&ticket));
+        self.show_chat();
+    }
+
     #[track_caller]
     pub(super) fn show_chat(&self) {
         self.browser.wait_for("html[data-state=live]");

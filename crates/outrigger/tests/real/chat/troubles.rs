@@ -31,6 +31,7 @@ fn the_page_says_what_is_wrong_and_helps() {
     // It has another token.
     scene.house.companion().kill();
     scene.house.serve_with_token(&url, "not-the-token");
+    screen.unlock(&scene.house);
     screen.wait_for_text("[data-trouble=unauthorized]", "token");
     screen.wait_for_text("[data-trouble=unauthorized] .prose", "QWEN_SERVER_TOKEN");
     browser.wait_for("[data-trouble=unauthorized] button[data-act=retry]");

@@ -23,10 +23,13 @@ fn a_page_of_a_stopped_companion_says_so_and_how_to_start_it() {
         // It says one thing only.
         assert_eq!(browser.texts("[role=status].state").concat(), "stopped");
         assert_eq!(browser.count("[data-notice=restarted]"), 0);
+        // The next one has other keys: somebody else may have listened on the port meanwhile.
         house.serve();
-        browser.wait_for("html[data-state=live]");
-        browser.wait_for("[data-notice=restarted]");
+        browser.wait_for("html[data-state=locked]");
         assert_eq!(browser.count("[data-notice=stopped]"), 0);
+        assert!(browser.to_string().contains("outrigger url"), "{browser}");
+        browser.open_tab(&link(&house));
+        browser.wait_for("html[data-state=live]");
     }
 }
 
