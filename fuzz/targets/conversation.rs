@@ -1,0 +1,5 @@
+//! Tries `promises::conversation`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|case: &[u8]| promises::conversation::check(case));
