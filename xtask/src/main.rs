@@ -2,9 +2,17 @@
 //!
 //! `cargo xtask test` is what the README, contributors and the build server all run.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "contributors read it, and what it prints is the project's own"
+)]
+
 mod chore;
 mod clients;
 mod dependencies;
+mod fuzz;
 #[path = "../../crates/testkit/src/packages.rs"]
 #[expect(
     unreachable_pub,
@@ -39,6 +47,17 @@ enum Named {
     Lint,
     /// Check, test and build the page into `crates/web/assets`.
     Page,
+    /// Look for input that breaks a promise.
+    Fuzz(fuzz::Arguments),
+    /// Run random schedules of faults against the program; see docs/reliability.md.
+    Faults {
+        /// How many schedules.
+        #[arg(long)]
+        schedules: Option<u64>,
+        /// The first seed; alone, only this one, with all its steps.
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Measure the release build.
     Bench {
         /// Passed on to the benchmark.
@@ -53,6 +72,12 @@ fn main() -> Result<()> {
         Named::Install => clients::install(),
         Named::Lint => lint(),
         Named::Page => page::build(),
+        Named::Fuzz(arguments) => fuzz::run(&arguments),
+        Named::Faults { schedules, seed } => {
+            let numbers = [("--schedules", schedules), ("--seed", seed)];
+            let given = numbers.iter().filter_map(|(flag, it)| Some((flag, (*it)?)));
+            faults(given.flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
+        }
         Named::Bench { arguments } => bench(&arguments),
     }
 }
@@ -99,6 +124,16 @@ fn lint_the_rest() -> Result<()> {
 fn lint_and_test_the_documentation() -> Result<()> {
     lint_the_rest()?;
     Chore::cargo(["test", "--workspace", "--doc"]).run()
+}
+
+/// Runs schedules of faults against the debug build, whose assertions are checked as well.
+fn faults(arguments: impl Iterator<Item = String>) -> Result<()> {
+    Chore::cargo(["build", "-p", "outrigger", "-p", "outrigger-faults"]).run()?;
+    let built = chore::target().join("debug");
+    Chore::new(built.join("outrigger-faults"))
+        .arg(built.join("outrigger"))
+        .args(arguments)
+        .run()
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
