@@ -49,26 +49,48 @@ impl Connection {
 
     /// A connection of an agent that has said hello; its later requests name the session.
     pub(crate) async fn agent(companion: &Companion) -> Connection {
-        let mut connection = Connection::open(companion.port, &companion.token).await;
+        let said_hello = Connection::hello(companion, &companion.token).await;
+        said_hello.unwrap_or_else(|refused| panic!("no session, but {refused}"))
+    }
+
+    /// The same, for an agent of another kind.
+    pub(crate) async fn other_agent(companion: &Companion) -> Connection {
+        let said_hello = Connection::hello(companion, &companion.other_token).await;
+        said_hello.unwrap_or_else(|refused| panic!("no session, but {refused}"))
+    }
+
+    /// The same, where an agent may be one too many.
+    pub(crate) async fn try_agent(companion: &Companion) -> Option<Connection> {
+        Connection::hello(companion, &companion.token).await.ok()
+    }
+
+    async fn hello(companion: &Companion, token: &str) -> Result<Connection, String> {
+        let mut connection = Connection::open(companion.port, token).await;
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": { "name": "streamable-http-client", "version": "1.0.0" },
         } });
         let answer = connection.post("/mcp", hello.to_string().as_bytes()).await;
-        let session = answer.session.unwrap_or_else(|| {
+        let Some(session) = answer.session else {
             let body = String::from_utf8_lossy(&answer.body);
-            panic!("no session, but {}: {body}", answer.status)
-        });
+            return Err(format!("{}: {body}", answer.status));
+        };
         connection.headers.push_str("Mcp-Session-Id: ");
         connection.headers.push_str(&session);
         connection.headers.push_str("\r\n");
-        connection
+        Ok(connection)
     }
 
     /// Another connection of the same agent.
     pub(crate) async fn again(&self, companion: &Companion) -> Connection {
-        let mut connection = Connection::open(companion.port, &companion.token).await;
+        self.again_on(companion.port).await
+    }
+
+    /// The same, to the companion on this port.
+    pub(crate) async fn again_on(&self, port: u16) -> Connection {
+        // Its headers are replaced by those of the agent.
+        let mut connection = Connection::open(port, "").await;
         connection.headers.clone_from(&self.headers);
         connection
     }
@@ -101,20 +123,28 @@ impl Connection {
 
     /// Calls a tool and returns how long that took.
     pub(crate) async fn call(&mut self, name: &str, arguments: &Value) -> Duration {
+        let (answer, took) = self.try_call(name, arguments).await;
+        assert!(
+            is_taken(&answer),
+            "{name} failed: {}",
+            String::from_utf8_lossy(&answer.body)
+        );
+        took
+    }
+
+    /// Proposes an edit that may be one too many, and returns whether it is taken.
+    pub(crate) async fn offer(&mut self, edit: &Value) -> bool {
+        is_taken(&self.try_call("openDiff", edit).await.0)
+    }
+
+    async fn try_call(&mut self, name: &str, arguments: &Value) -> (Answer, Duration) {
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": name, "arguments": arguments,
         } });
         let call = call.to_string();
         let asked = Instant::now();
         let answer = self.post("/mcp", call.as_bytes()).await;
-        let took = asked.elapsed();
-        assert!(
-            answer.body.starts_with(br#"{"jsonrpc":"2.0","result""#)
-                && !answer.body.ends_with(br#""isError":true}"#),
-            "{name} failed: {}",
-            String::from_utf8_lossy(&answer.body)
-        );
-        took
+        (answer, asked.elapsed())
     }
 
     /// Makes this connection the stream of its session.
@@ -213,6 +243,12 @@ impl Listener {
         let read = self.stream.read_buf(&mut self.held).await.unwrap();
         assert!(read > 0, "the companion ended a stream");
     }
+}
+
+/// Whether the call of a tool has gone well.
+fn is_taken(answer: &Answer) -> bool {
+    let body = String::from_utf8_lossy(&answer.body);
+    body.starts_with(r#"{"jsonrpc":"2.0","result""#) && !body.contains(r#""isError":true"#)
 }
 
 /// The body that says where the person is.

@@ -7,6 +7,8 @@
 
 // A benchmark that cannot go on has nothing better to do than to say where it stopped.
 #![allow(clippy::unwrap_used, clippy::panic)]
+// It prints what it has measured itself.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod chat;
 mod connects;
@@ -16,6 +18,7 @@ mod editor;
 mod fanout;
 mod http;
 mod idle;
+mod load;
 mod moves;
 mod page;
 mod process;
@@ -29,7 +32,7 @@ use std::process::ExitCode;
 use report::Report;
 
 const USAGE: &str = "usage: outrigger-bench PATH-OF-OUTRIGGER [--json FILE] [--only NAME[,NAME…]]
-  names: start, idle, diffs, fanout, connects, moves, stall, editor, daemon, page, chat";
+  names: start, idle, diffs, fanout, connects, moves, stall, load, editor, daemon, page, chat";
 
 /// What was typed.
 struct Arguments {
@@ -122,6 +125,9 @@ fn measure(arguments: &Arguments, report: &mut Report) {
     }
     if wants("stall") {
         runtime.block_on(stall::measure(program, report));
+    }
+    if wants("load") {
+        load::measure(program, report);
     }
     if wants("editor") {
         runtime.block_on(editor::measure(program, report));

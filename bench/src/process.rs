@@ -102,6 +102,8 @@ pub(crate) struct Companion {
     pub(crate) secret: String,
     /// What an agent presents.
     pub(crate) token: String,
+    /// What an agent of another kind presents.
+    pub(crate) other_token: String,
     /// Ended before the household goes.
     running: Running,
     pub(crate) household: Household,
@@ -164,11 +166,15 @@ impl Starting {
         let record = wait_for("the companion's record", || household.record());
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let tokens = record["tokens"].as_array().unwrap();
-        let token = tokens.iter().find(|token| token[0] == "qwen").unwrap();
+        let token_of = |agent: &str| {
+            let token = tokens.iter().find(|token| token[0] == agent).unwrap();
+            text(&token[1])
+        };
         Companion {
             port: u16::try_from(record["port"].as_u64().unwrap()).unwrap(),
             secret: text(&record["secret"]),
-            token: text(&token[1]),
+            token: token_of("qwen"),
+            other_token: token_of("gemini"),
             running,
             household,
         }
