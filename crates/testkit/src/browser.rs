@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::waiting::wait_within;
 use crate::{PATIENCE, wait_for};
 
 /// What keeps Chromium to itself: no sandbox, because the tests may run as root in a container; no
@@ -195,6 +196,13 @@ impl Browser {
     #[track_caller]
     pub fn wait_until(&self, what: &str, condition: impl Fn() -> bool) {
         wait_for(what, || condition().then_some(()), || self.to_string());
+    }
+
+    /// The same for something of which one attempt alone may take long.
+    #[track_caller]
+    pub fn wait_long_until(&self, what: &str, condition: impl Fn() -> bool) {
+        let met = || condition().then_some(());
+        wait_within(5 * PATIENCE, what, met, || self.to_string());
     }
 
     /// How many things on the page match.

@@ -48,9 +48,6 @@ fn gemini_is_switched_on_with_one_key_and_then_takes_three_actions() {
     assert_eq!(fs::read(&settings).unwrap(), before, "changed unasked");
     terminal.press(Key::Enter);
     trust_the_folder(&mut terminal);
-    terminal.wait_until("the input box", |screen| {
-        !screen.contains(TRUST) && screen.contains("Type your message")
-    });
     house.wait_for_session(&terminal, Agent::Gemini);
     assert_eq!(chosen(&settings), wanted);
     let copy = settings.with_extension("json.before-outrigger");
@@ -89,11 +86,6 @@ fn gemini_can_be_switched_on_by_hand() {
     assert_eq!(chosen(&settings), before, "settings of the person's");
     terminal.choose(3);
     trust_the_folder(&mut terminal);
-    // It starts itself again when the folder has become trusted, and what it showed before stays.
-    terminal.wait_until("the input box", |screen| {
-        let now = screen.rsplit_once("restarting to apply the trust changes");
-        now.is_some_and(|(_, now)| now.contains("Type your message"))
-    });
     // It sends a command that is typed before it has loaded its commands to the model.
     terminal.type_keys("/ide");
     terminal.wait_until("its commands", |screen| {
@@ -107,9 +99,16 @@ fn gemini_can_be_switched_on_by_hand() {
 /// What Gemini CLI asks in a folder that it does not know.
 const TRUST: &str = "Do you trust the files in this folder?";
 
+/// Trusts the folder, and waits until Gemini CLI can be talked to.
 fn trust_the_folder(terminal: &mut Terminal) {
     terminal.wait_until("its own question", |screen| screen.contains(TRUST));
     terminal.press(Key::Enter);
+    // It starts itself again when the folder has become trusted; what it showed before may stay.
+    terminal.wait_until("the input box", |screen| {
+        let restarted = screen.rsplit_once("restarting to apply the trust changes");
+        let now = restarted.map_or(screen, |(_, now)| now);
+        !now.contains(TRUST) && now.contains("Type your message")
+    });
 }
 
 fn quit(house: &Household, terminal: Terminal) {

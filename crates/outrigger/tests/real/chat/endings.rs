@@ -115,7 +115,7 @@ impl Story {
     /// Waits until the conversation was told anew.
     #[track_caller]
     fn wait_for_return(&self, before: &str) {
-        self.screen.browser.wait_until("the return", || {
+        self.screen.browser.wait_long_until("the return", || {
             self.screen.wait_until_live();
             !["", before].contains(&self.first().as_str())
         });

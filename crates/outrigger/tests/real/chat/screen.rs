@@ -82,7 +82,7 @@ impl Screen {
     /// daemon gives its agent ten seconds to start, which is not always enough.
     #[track_caller]
     pub(super) fn wait_until_live(&self) {
-        self.browser.wait_until("a conversation", || {
+        self.browser.wait_long_until("a conversation", || {
             if self.browser.count("[data-trouble] button[data-act=retry]") > 0 {
                 self.act("retry");
             }
