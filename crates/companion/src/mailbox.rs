@@ -2,7 +2,9 @@
 //!
 //! A verdict may be decided while its session has no stream (the published clients are
 //! away for a second whenever a stream ends), so it waits here. It is handed to one
-//! stream at a time and comes back if that stream dies before the bytes have left.
+//! stream at a time and comes back if that stream dies before the bytes have left. It does not
+//! leave before it is in the journal: after a crash, what an agent has acted on must not be open
+//! again.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,6 +12,8 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 use workbench::{ProposalId, Verdict};
+
+use crate::journal::Receipt;
 
 /// A verdict on its way.
 #[derive(Clone, Debug)]
@@ -19,16 +23,35 @@ pub(crate) struct Letter {
     pub(crate) path: Arc<str>,
     /// Shared, because the text can be large and a letter is kept until it has left.
     pub(crate) verdict: Arc<Verdict>,
+    /// When it is in the journal.
+    saved: Receipt,
 }
 
 impl Letter {
-    pub(crate) fn new(proposal: ProposalId, path: &str, verdict: Verdict) -> Letter {
+    pub(crate) fn new(
+        proposal: ProposalId,
+        path: &str,
+        verdict: Verdict,
+        saved: Receipt,
+    ) -> Letter {
         Letter {
             proposal,
             path: path.into(),
             verdict: Arc::new(verdict),
+            saved,
         }
     }
+}
+
+/// What a stream finds in the mailbox.
+#[derive(Debug)]
+pub(crate) enum Post {
+    /// A letter that it has to carry.
+    Letter(Letter),
+    /// The next letter can be taken when it is in the journal.
+    Unsaved(Receipt),
+    /// Nothing, or nothing for this stream.
+    Nothing,
 }
 
 /// What a stream is for. Context goes to listening streams only; clients register
@@ -196,14 +219,21 @@ impl Mailbox {
 
     /// The next letter, if `stream` is the one to carry it: the newest listening stream, or the
     /// newest reply when nobody listens.
-    pub(crate) fn take(&self, stream: StreamId) -> Option<Letter> {
+    pub(crate) fn take(&self, stream: StreamId) -> Post {
         let mut inner = self.lock();
         if inner.streams.last() != Some(&stream) {
-            return None;
+            return Post::Nothing;
         }
-        let letter = inner.waiting.pop_front()?;
+        let Some(letter) = inner.waiting.pop_front() else {
+            return Post::Nothing;
+        };
+        if !letter.saved.is_in_place() {
+            let saved = letter.saved.clone();
+            inner.waiting.push_front(letter);
+            return Post::Unsaved(saved);
+        }
         inner.in_flight.push(letter.clone());
-        Some(letter)
+        Post::Letter(letter)
     }
 
     /// The letter has left the process.
@@ -288,14 +318,21 @@ fn keep_unless(discarded: &mut Vec<Letter>, letter: &Letter, path: &str) -> bool
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::watch;
+
     use super::*;
+    use crate::journal::Progress;
 
     fn letter(n: u64, path: &str) -> Letter {
-        Letter::new(ProposalId::new(n), path, Verdict::Rejected)
+        let saved = Receipt::settled_already();
+        Letter::new(ProposalId::new(n), path, Verdict::Rejected, saved)
     }
 
     fn taken(mailbox: &Mailbox, stream: StreamId) -> Option<u64> {
-        mailbox.take(stream).map(|letter| letter.proposal.get())
+        match mailbox.take(stream) {
+            Post::Letter(letter) => Some(letter.proposal.get()),
+            _ => None,
+        }
     }
 
     #[test]
@@ -323,6 +360,24 @@ mod tests {
         let second = mailbox.attach(StreamKind::Listening, 4);
         assert_eq!(taken(&mailbox, second), Some(1));
         assert_eq!(taken(&mailbox, second), Some(2));
+    }
+
+    #[test]
+    fn a_letter_that_is_not_in_the_journal_waits_and_holds_up_those_behind_it() {
+        let (progress, seen) = watch::channel(Progress::default());
+        let mailbox = Mailbox::default();
+        let stream = mailbox.attach(StreamKind::Listening, 4);
+        let saved = Receipt::for_entry(2, seen);
+        let first = ProposalId::new(1);
+        mailbox.post(Letter::new(first, "/a", Verdict::Rejected, saved));
+        mailbox.post(letter(2, "/b"));
+        assert!(matches!(mailbox.take(stream), Post::Unsaved(_)));
+        progress.send_modify(|it| it.in_place = 1);
+        assert_eq!(taken(&mailbox, stream), None);
+        assert_eq!(mailbox.undelivered(), 2);
+        progress.send_modify(|it| it.in_place = 2);
+        assert_eq!(taken(&mailbox, stream), Some(1));
+        assert_eq!(taken(&mailbox, stream), Some(2));
     }
 
     #[test]

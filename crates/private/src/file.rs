@@ -24,17 +24,20 @@ const ABANDONED: Duration = Duration::from_mins(1);
 /// folder should come from [`ensure_folder`](crate::ensure_folder).
 ///
 /// Nothing is flushed to the disk: most of these files describe a running process, so they mean
-/// nothing after a power cut. For the others there is [`write_synced`].
+/// nothing after a power cut. For the others there is [`sync`].
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = folder.join(plain_name(name)?);
-    put(&path, folder, bytes, None, Durability::Process)
+    put(&path, folder, bytes, None)
 }
 
-/// Writes a file as [`write()`] does, and returns when it would survive the end of the machine: its
-/// bytes and its name are on the disk.
-pub fn write_synced(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+/// Returns when a file that was written would survive the end of the machine: its bytes and its
+/// name are on the disk.
+pub fn sync(folder: &Path, name: &str) -> Result<(), Error> {
     let path = folder.join(plain_name(name)?);
-    put(&path, folder, bytes, None, Durability::Machine)
+    let absent = || Error::io("sync", &path)(io::ErrorKind::NotFound.into());
+    let file = platform::open(&path)?.ok_or_else(absent)?;
+    file.sync_all().map_err(Error::io("sync", &path))?;
+    platform::sync_folder(folder).map_err(Error::io("sync", folder))
 }
 
 /// Writes a file that belongs to somebody else's program, at the person's wish, so that a reader
@@ -48,16 +51,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Error::io("look at", path)(error)),
     };
-    put(path, folder, bytes, permissions, Durability::Process)
-}
-
-/// What a file has to survive.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Durability {
-    /// The end of the process.
-    Process,
-    /// The end of the machine.
-    Machine,
+    put(path, folder, bytes, permissions)
 }
 
 /// A file that takes the name when it is whole.
@@ -66,7 +60,6 @@ fn put(
     folder: &Path,
     bytes: &[u8],
     permissions: Option<fs::Permissions>,
-    durability: Durability,
 ) -> Result<(), Error> {
     let mut file = tempfile::Builder::new()
         .prefix(UNFINISHED)
@@ -78,17 +71,10 @@ fn put(
     }
     .map_err(Error::io("set the mode of", file.path()))?;
     file.write_all(bytes).map_err(Error::io("write", path))?;
-    let synced = durability == Durability::Machine;
-    if synced {
-        file.as_file().sync_all().map_err(Error::io("sync", path))?;
+    match file.persist(path) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::io("replace", path)(error.error)),
     }
-    if let Err(error) = file.persist(path) {
-        return Err(Error::io("replace", path)(error.error));
-    }
-    if synced {
-        platform::sync_folder(folder).map_err(Error::io("sync", folder))?;
-    }
-    Ok(())
 }
 
 /// Reads a file that must be a regular file of this user, no symlink, and no larger than `limit`
@@ -175,17 +161,17 @@ mod tests {
     }
 
     #[test]
-    fn a_synced_file_is_like_any_other() {
+    fn what_is_not_there_cannot_be_synced() {
         let folder = tempfile::tempdir().unwrap();
-        for bytes in [&b"one"[..], b""] {
-            write_synced(folder.path(), "7.lock", bytes).unwrap();
-            let path = folder.path().join("7.lock");
-            assert_eq!(read(&path, 3).unwrap().as_deref(), Some(bytes));
-            let mode = fs::metadata(&path).unwrap().permissions().mode();
-            assert_eq!(mode & 0o7777, 0o600);
+        write(folder.path(), "7.lock", b"one").unwrap();
+        sync(folder.path(), "7.lock").unwrap();
+        for (folder, name) in [
+            (folder.path().to_owned(), "8.lock"),
+            (folder.path().join("gone"), "7.lock"),
+        ] {
+            let gone = sync(&folder, name);
+            assert!(matches!(gone, Err(Error::Io { .. })), "{gone:?}");
         }
-        let gone = write_synced(&folder.path().join("gone"), "7.lock", b"x");
-        assert!(matches!(gone, Err(Error::Io { .. })), "{gone:?}");
     }
 
     #[test]

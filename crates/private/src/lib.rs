@@ -40,7 +40,7 @@ mod stamp;
 mod stat;
 
 pub use error::Error;
-pub use file::{read, remove, replace, sweep, write, write_synced};
+pub use file::{read, remove, replace, sweep, sync, write};
 pub use folder::ensure_folder;
 pub use peer::{Peer, listening_peer, peer, peer_process};
 pub use regular::{RegularFile, Unreadable, read_regular};

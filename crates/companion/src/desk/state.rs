@@ -237,7 +237,8 @@ impl State {
             match self.sessions.get(&SessionId::new(verdict.session.as_str())) {
                 Some(session) => {
                     let path = verdict.path.as_str();
-                    let letter = Letter::new(id, path, verdict.verdict());
+                    let saved = Receipt::settled_already();
+                    let letter = Letter::new(id, path, verdict.verdict(), saved);
                     session.mailbox.post(letter);
                 }
                 None => self.journal.remove(id),
@@ -330,9 +331,10 @@ impl State {
                 &proposal.path,
                 &verdict,
             ));
+            let saved = self.journal.receipt();
             session
                 .mailbox
-                .post(Letter::new(id, proposal.path.as_str(), verdict));
+                .post(Letter::new(id, &proposal.path, verdict, saved));
         }
         self.close(&proposal, outcome);
         Ok(dispatched)

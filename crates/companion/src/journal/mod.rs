@@ -21,7 +21,8 @@ use saved::SavedClient;
 use saved::{SavedDocument, SavedProposal, SavedSessions};
 pub(crate) use saved::{SavedSession, SavedVerdict};
 pub use writer::JournalTrouble;
-use writer::{Entry, FileContents, PROPOSAL, Progress, VERDICT, Writer};
+pub(crate) use writer::Progress;
+use writer::{Entry, FileContents, PROPOSAL, VERDICT, Writer};
 
 const SESSIONS: &str = "sessions.json";
 const DOCUMENTS: &str = "documents.json";
@@ -39,10 +40,35 @@ pub struct Journal {
 }
 
 /// Says when everything that was queued before the receipt was taken is on disk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Receipt(Option<(u64, watch::Receiver<Progress>)>);
 
 impl Receipt {
+    /// For what is on disk already, or never will be.
+    pub(crate) fn settled_already() -> Receipt {
+        Receipt(None)
+    }
+
+    /// For the entry of this number.
+    #[cfg(test)]
+    pub(crate) fn for_entry(number: u64, progress: watch::Receiver<Progress>) -> Receipt {
+        Receipt(Some((number, progress)))
+    }
+
+    /// Whether what was queued would survive the end of the process, or that was tried in vain.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let queued = self.0.as_ref();
+        queued.is_none_or(|(number, progress)| progress.borrow().in_place >= *number)
+    }
+
+    /// Resolves when it is so.
+    pub(crate) async fn in_place(self) {
+        if let Some((number, mut progress)) = self.0 {
+            // An error means that the journal is closed, and it tries everything before that.
+            let _ = progress.wait_for(|it| it.in_place >= number).await;
+        }
+    }
+
     /// Resolves when it is on disk, or when that was tried in vain; then it is tried again, but
     /// nobody should wait for it. At once if the journal writes nothing at all.
     pub async fn written(self) -> Result<(), JournalTrouble> {

@@ -32,7 +32,10 @@ pub(super) type Entry = Option<FileContents>;
 
 /// How far the writer is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
+    /// All entries up to this number would survive the end of the process, or were tried. Removals
+    /// are not among them.
+    pub(crate) in_place: u64,
     /// All entries up to this number were tried.
     pub(super) tried: u64,
     /// What went wrong, and the number of the oldest entry that is not on disk.
@@ -150,13 +153,17 @@ impl Writer {
                 let entries = std::mem::take(&mut queue.entries);
                 let tried = queue.queued;
                 drop(queue);
-                let (left, failed) = self.write(entries);
+                let (left, failed) = self.write(entries, tried);
                 queue = self.lock();
                 for (name, older) in left {
                     queue.entries.entry(name).or_insert(older);
                 }
                 queue.retry_at = failed.is_some().then(|| Instant::now() + RETRY);
-                self.report(Progress { tried, failed });
+                self.report(Progress {
+                    in_place: tried,
+                    tried,
+                    failed,
+                });
                 self.changed.notify_all();
             } else if queue.closed {
                 return;
@@ -167,62 +174,64 @@ impl Writer {
         }
     }
 
-    /// Writes and removes files; returns what is left to do, and why.
+    /// Writes and removes files; returns what is left to do, and why. `last` is the number of the
+    /// newest entry.
     ///
     /// The order makes sure that a decision is never lost, wherever it stops: a verdict is on disk
     /// before its proposal goes, and the proposal is gone before the verdict goes.
     fn write(
         &self,
         entries: BTreeMap<String, Numbered>,
+        last: u64,
     ) -> (BTreeMap<String, Numbered>, Option<(u64, JournalTrouble)>) {
-        let mut left = BTreeMap::new();
-        let mut why = None;
-        let mut oldest = u64::MAX;
+        let mut batch = Batch::default();
         let (written, removed): (Vec<_>, Vec<_>) = entries
             .into_iter()
             .partition(|(_, numbered)| numbered.entry.is_some());
         let (proposals, others): (Vec<_>, Vec<_>) = removed
             .into_iter()
             .partition(|(name, _)| name.starts_with(PROPOSAL));
-        for (name, numbered) in written.into_iter().chain(proposals).chain(others) {
-            let must_wait = counterpart(&name)
-                .is_some_and(|other| numbered.entry.is_none() && left.contains_key(&other));
-            let done = if must_wait {
-                false
-            } else if let Err(error) = self.write_file(&name, numbered.entry.as_ref()) {
-                why.get_or_insert(error);
-                false
-            } else {
-                true
-            };
-            if !done {
-                oldest = oldest.min(numbered.number);
-                left.insert(name, numbered);
+        let mut unsynced = Vec::new();
+        for (name, numbered) in written {
+            let json = numbered.entry.as_ref().map(FileContents::to_json);
+            let put = private::write(&self.folder, &name, &json.unwrap_or_default());
+            if let Some((name, numbered)) = batch.account_for(name, numbered, put)
+                && name.starts_with(VERDICT)
+            {
+                unsynced.push((name, numbered));
             }
         }
-        let failed = why.map(|error| (oldest, JournalTrouble(error.to_string().into())));
-        (left, failed)
+        // An agent ends with the machine at the latest, so its verdict does not wait for the disk.
+        self.progress.send_modify(|it| it.in_place = last);
+        for (name, numbered) in unsynced {
+            // The person is told of the decision, so it has to outlast the machine, too.
+            let synced = private::sync(&self.folder, &name);
+            batch.account_for(name, numbered, synced);
+        }
+        for (name, numbered) in proposals.into_iter().chain(others) {
+            if counterpart(&name).is_some_and(|other| batch.left.contains_key(&other)) {
+                batch.leave(name, numbered);
+            } else {
+                let removed = self.remove(&name);
+                batch.account_for(name, numbered, removed);
+            }
+        }
+        let failed = batch.why.map(|error| {
+            let oldest = batch.left.values().map(|it| it.number).min();
+            (
+                oldest.unwrap_or(last),
+                JournalTrouble(error.to_string().into()),
+            )
+        });
+        (batch.left, failed)
     }
 
-    fn write_file(
-        &self,
-        name: &str,
-        contents: Option<&FileContents>,
-    ) -> Result<(), private::Error> {
-        match contents {
-            // The person was told of the decision, so it has to outlast the machine, too.
-            Some(verdict @ FileContents::Verdict(_)) => {
-                private::write_synced(&self.folder, name, &verdict.to_json())
-            }
-            Some(contents) => private::write(&self.folder, name, &contents.to_json()),
-            None => {
-                let path = self.folder.join(name);
-                // A system that can be read only refuses also what there is nothing to do for.
-                match private::remove(&path) {
-                    Err(_) if is_absent(&path) => Ok(()),
-                    result => result,
-                }
-            }
+    fn remove(&self, name: &str) -> Result<(), private::Error> {
+        let path = self.folder.join(name);
+        // A system that can be read only refuses also what there is nothing to do for.
+        match private::remove(&path) {
+            Err(_) if is_absent(&path) => Ok(()),
+            result => result,
         }
     }
 
@@ -237,6 +246,37 @@ impl Writer {
             None if before.is_some() => tracing::info!("the journal is written again"),
             _ => {}
         }
+    }
+}
+
+/// What becomes of entries that are written in one go.
+#[derive(Default)]
+struct Batch {
+    left: BTreeMap<String, Numbered>,
+    /// The first thing that went wrong.
+    why: Option<private::Error>,
+}
+
+impl Batch {
+    /// Returns the entry if that went well, and keeps it for later if not.
+    fn account_for(
+        &mut self,
+        name: String,
+        numbered: Numbered,
+        result: Result<(), private::Error>,
+    ) -> Option<(String, Numbered)> {
+        match result {
+            Ok(()) => Some((name, numbered)),
+            Err(error) => {
+                self.why.get_or_insert(error);
+                self.leave(name, numbered);
+                None
+            }
+        }
+    }
+
+    fn leave(&mut self, name: String, numbered: Numbered) {
+        self.left.insert(name, numbered);
     }
 }
 

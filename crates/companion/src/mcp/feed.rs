@@ -15,7 +15,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use workbench::ProposalId;
 
 use super::{heavy, ide};
-use crate::mailbox::{Letter, Mailbox, StreamId, StreamKind};
+use crate::journal::Receipt;
+use crate::mailbox::{Letter, Mailbox, Post, StreamId, StreamKind};
 use crate::server::Flushes;
 
 /// A comment: clients ignore it, but it keeps them from giving up on a silent stream.
@@ -137,9 +138,12 @@ impl Feed {
         let mailbox = self.to.mailbox.clone();
         // Registered before the mailbox is read, so that nothing posted in between is missed.
         let changed = mailbox.changed();
-        if let Some(letter) = mailbox.take(self.stream) {
-            return Next::Letter(letter);
-        }
+        let unsaved = match mailbox.take(self.stream) {
+            Post::Letter(letter) => return Next::Letter(letter),
+            Post::Unsaved(saved) => Some(saved),
+            Post::Nothing => None,
+        };
+        let has_more = unsaved.is_some();
         let over = self.about.is_some_and(|proposal| !mailbox.awaits(proposal));
         if over || self.ending_told || !mailbox.is_attached(self.stream) {
             return Next::End;
@@ -147,7 +151,8 @@ impl Feed {
         tokio::select! {
             biased;
             () = changed => Next::Again,
-            ending = self.to.ending.wait_for(|ending| *ending != Ending::No) => {
+            () = in_place(unsaved), if has_more => Next::Again,
+            ending = self.to.ending.wait_for(|ending| *ending != Ending::No), if !has_more => {
                 self.ending_told = true;
                 match ending.map(|ending| *ending) {
                     Ok(Ending::Restart { retry }) => {
@@ -179,6 +184,13 @@ impl Feed {
                 self.to.mailbox.fail(proposal);
             }
         }
+    }
+}
+
+/// Resolves when the next verdict can leave.
+async fn in_place(unsaved: Option<Receipt>) {
+    if let Some(saved) = unsaved {
+        saved.in_place().await;
     }
 }
 

@@ -202,9 +202,14 @@ impl RequestHandler<'_> {
     ) -> Result<Option<Withdrawn>, Gone> {
         self.fetch_draft(&asked.file_path, found).await?;
         let session = found.id.clone();
-        self.desk()
-            .ask(move |state| state.withdraw_for_session(&session, &asked.file_path))
-            .await
+        let withdrawn = self.desk().ask(move |state| {
+            let withdrawn = state.withdraw_for_session(&session, &asked.file_path);
+            (withdrawn, state.receipt())
+        });
+        let (withdrawn, receipt) = withdrawn.await?;
+        // What the agent has taken back must not be open again after a crash.
+        receipt.settled().await;
+        Ok(withdrawn)
     }
 
     /// Takes over what the person has typed into a front end that does not report every key.
