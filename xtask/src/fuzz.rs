@@ -92,6 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// Fails if the lock file does not fit the crates any more: nothing else notices before somebody
+/// wants to fuzz.
+pub(crate) fn check_lock() -> Result<()> {
+    Chore::cargo(["metadata", "--format-version=1", "--locked"])
+        .arg("--manifest-path")
+        .arg(folder().join("Cargo.toml"))
+        .output()
+        .context("run `cargo metadata` in fuzz, and commit its Cargo.lock")?;
+    Ok(())
+}
+
 fn folder() -> PathBuf {
     chore::root().join("fuzz")
 }
@@ -133,7 +144,7 @@ fn build(promises: &[String]) -> Result<()> {
         .args(["--target", &host()?])
         .set("RUSTFLAGS", FLAGS.join(" "))
         .run()
-        .context("libFuzzer is built with a C++ compiler")
+        .context("cannot build what libFuzzer runs; libFuzzer itself needs a C++ compiler")
 }
 
 /// Looks for a case that breaks the promise. What libFuzzer says is kept in a file.

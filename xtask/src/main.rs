@@ -112,6 +112,7 @@ fn check_format() -> Result<()> {
 /// What of the lints takes its time.
 fn lint_the_rest() -> Result<()> {
     dependencies::check()?;
+    fuzz::check_lock()?;
     Chore::cargo(["clippy", "--workspace", "--all-targets"])
         .args(["--", "-D", "warnings"])
         .run_beside_others()?;
