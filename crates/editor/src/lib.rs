@@ -37,5 +37,5 @@ pub use greeting::{Greeting, Hello};
 pub use handshake::{EditorInfo, EditorService, ServiceHost};
 pub use session::{EditorSession, SessionEnd};
 pub use text::file_uri as uri;
-pub use trace::Trace;
+pub use trace::{Recording, Trace};
 pub use wire::Options;

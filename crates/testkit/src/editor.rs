@@ -271,7 +271,9 @@ impl ScriptedEditor {
             if line["from"] == "editor" {
                 self.say(message);
             } else if !is_news(message) {
-                let now = self.take("what the trace says", |now| !is_news(now));
+                let now = self.take(&format!("what the trace says: {message}"), |now| {
+                    !is_news(now)
+                });
                 pairs.push((message.clone(), now));
             }
         }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use editor::{SessionEnd, Trace, frame};
+use editor::{Recording, SessionEnd, Trace, frame};
 use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream,
+    AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt,
 };
-use tokio::task::JoinHandle;
 use web::EditorPipe;
 
 use crate::service::CLEAN_END;
@@ -28,8 +27,8 @@ pub(super) async fn forward(
         return SessionEnd::Abrupt;
     }
     let (mut heard, mut said) = (
-        Recording::new(trace.as_ref().map(Trace::heard)),
-        Recording::new(trace.as_ref().map(Trace::said)),
+        trace.as_ref().map(Trace::heard),
+        trace.as_ref().map(Trace::said),
     );
     let end = {
         let up = async {
@@ -41,8 +40,9 @@ pub(super) async fn forward(
             () = up => SessionEnd::Abrupt,
         }
     };
-    heard.finish().await;
-    said.finish().await;
+    for recording in [heard, said].into_iter().flatten() {
+        recording.finish().await;
+    }
     end
 }
 
@@ -50,16 +50,18 @@ pub(super) async fn forward(
 async fn send(
     mut from: impl AsyncBufRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    recording: &mut Recording,
+    recording: &mut Option<Recording>,
 ) {
     while let Ok(bytes) = from.fill_buf().await
         && !bytes.is_empty()
     {
+        if let Some(recording) = recording {
+            recording.record(bytes).await;
+        }
         // The end of the companion is noticed by whoever reads from it.
         if to.write_all(bytes).await.is_err() || to.flush().await.is_err() {
             return;
         }
-        recording.record(bytes).await;
         let length = bytes.len();
         from.consume(length);
     }
@@ -70,7 +72,7 @@ async fn send(
 async fn receive(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    recording: &mut Recording,
+    recording: &mut Option<Recording>,
 ) -> SessionEnd {
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -81,36 +83,14 @@ async fn receive(
         let end = bytes.iter().position(|byte| *byte == CLEAN_END);
         let bytes = &bytes[..end.unwrap_or(length)];
         // Recorded first: the editor may end us as soon as it has the answer.
-        recording.record(bytes).await;
+        if let Some(recording) = recording {
+            recording.record(bytes).await;
+        }
         if to.write_all(bytes).await.is_err() || to.flush().await.is_err() {
             return SessionEnd::Abrupt;
         }
         if end.is_some() {
             return SessionEnd::Clean;
-        }
-    }
-}
-
-/// The recording of one direction, if there is one.
-struct Recording(Option<(DuplexStream, JoinHandle<()>)>);
-
-impl Recording {
-    fn new(into: Option<(DuplexStream, JoinHandle<()>)>) -> Recording {
-        Recording(into)
-    }
-
-    async fn record(&mut self, bytes: &[u8]) {
-        if let Some((into, _)) = &mut self.0 {
-            // A trace that cannot be written must not disturb the session.
-            let _ = into.write_all(bytes).await;
-        }
-    }
-
-    /// Waits until the last message is written down.
-    async fn finish(self) {
-        if let Some((into, task)) = self.0 {
-            drop(into);
-            let _ = task.await;
         }
     }
 }
