@@ -45,7 +45,6 @@ impl FakeDaemon {
     pub async fn for_conversations(folder: &str) -> Self {
         let daemon = FakeDaemon::start().await;
         stand(&daemon, "GET /capabilities", 200, &capabilities(folder));
-        nothing_waits(&daemon);
         daemon
     }
 

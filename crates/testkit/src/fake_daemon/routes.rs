@@ -61,6 +61,9 @@ impl World {
         if route == "GET /session/ID/events" {
             return self.stream(seen);
         }
+        if route == "GET /session/ID/status" {
+            return answer(200, &self.status());
+        }
         match route.strip_prefix("GET /session/ID/turns/") {
             Some(id) => self.turns.get(id).map_or_else(
                 || {

@@ -70,6 +70,8 @@ pub struct World {
     pub turns: HashMap<String, Value>,
     /// How prompts ended, as the transcript on disk remembers it.
     pub terminals: Vec<Value>,
+    /// What waits for a person: the requests that were made and not answered.
+    waiting: Vec<Value>,
     /// What happens to the next prompts.
     pub on_prompt: OnPrompt,
     /// New streams are opened and then say nothing, not even what was missed.
@@ -96,6 +98,7 @@ impl World {
             prompt: None,
             turns: HashMap::new(),
             terminals: Vec::new(),
+            waiting: Vec::new(),
             on_prompt: OnPrompt::Manual,
             mute: false,
         }
@@ -121,6 +124,7 @@ impl World {
     }
 
     pub(super) fn emit(&mut self, kind: &str, data: &Value, prompt: Option<&str>) {
+        self.keep_waiting(kind, data);
         let mut envelope = json!({"v": 1, "type": kind, "data": data});
         if let Some(prompt) = prompt {
             envelope["promptId"] = prompt.into();
@@ -134,6 +138,29 @@ impl World {
             self.ring.pop_front();
         }
         self.send(frame.as_bytes());
+    }
+
+    /// The list that the status route shows agrees with the events.
+    fn keep_waiting(&mut self, kind: &str, data: &Value) {
+        match kind {
+            "permission_request" => self.waiting.push(data.clone()),
+            "permission_resolved" => self
+                .waiting
+                .retain(|it| it["requestId"] != data["requestId"]),
+            "turn_complete" | "turn_error" => self.waiting.clear(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn status(&self) -> Value {
+        let pending = |asked: &Value| {
+            json!({
+                "requestId": asked["requestId"], "kind": "permission", "title": asked["toolCall"]["title"],
+                "action": asked["toolCall"], "options": asked["options"],
+            })
+        };
+        let waiting: Vec<Value> = self.waiting.iter().map(pending).collect();
+        json!({"sessionId": SESSION, "pendingInteractions": waiting})
     }
 
     /// Something happens that is only in the past, not on any stream.
