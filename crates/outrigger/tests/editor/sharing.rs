@@ -202,8 +202,9 @@ fn a_file_that_two_editors_have_open_stays_open_when_one_closes_it() {
     shared_is(&machine, &["b.txt*", "a.txt"]);
     two.editor.notify("textDocument/didClose", close(a));
     shared_is(&machine, &["b.txt*"]);
-    one.editor.open(a, "text\n");
     one.editor.open(b, "text\n");
+    one.editor.open(a, "text\n");
+    shared_is(&machine, &["b.txt*", "a.txt"]);
     assert!(two.editor.quit().success());
     shared_is(&machine, &["b.txt*", "a.txt"]);
     one.editor.notify("textDocument/didClose", close(b));
