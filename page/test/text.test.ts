@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LogEntry } from "../src/api/wire";
 import { ago, count, size } from "../src/text/format";
 import { logSentence } from "../src/text/log-entry";
+import { shellWord } from "../src/text/shell";
 import { maskInvisible, relativePath, splitPath, visible } from "../src/text/visible";
 
 describe("what cannot be seen", () => {
@@ -32,6 +33,19 @@ describe("paths", () => {
   it("are shown from the folder that contains them", () => {
     expect(relativePath("/home/ada/api/x.rs", ["/home/ada/web", "/home/ada/api"])).toBe("x.rs");
     expect(relativePath("/home/ada/apis/x.rs", ["/home/ada/api"])).toBe("/home/ada/apis/x.rs");
+  });
+});
+
+describe("words for a shell", () => {
+  it.each([
+    ["/home/me/a-b_c.d", "/home/me/a-b_c.d"],
+    ["/two words", "'/two words'"],
+    ["it's $HOME `x` \\", "'it'\\''s $HOME `x` \\'"],
+    ["a\nrm -rf b", "$'a\\012rm -rf b'"],
+    ["tab\tand'\\\u001b[2J", "$'tab\\011and\\'\\\\\\033[2J'"],
+    ["evil\u202egnp", "$'evil\\342\\200\\256gnp'"],
+  ])("%j is written as %s", (text, word) => {
+    expect(shellWord(text)).toBe(word);
   });
 });
 
