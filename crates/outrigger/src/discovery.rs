@@ -16,6 +16,17 @@ use workbench::Agent;
 /// How often a companion that agents are connected to gives a sign of life.
 pub(crate) const BEAT_INTERVAL: Duration = Duration::from_secs(10);
 
+/// What has become of the folder that says that a companion is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordState {
+    /// Nothing new.
+    Intact,
+    /// Somebody had deleted it; everything else in it has to be written again, too.
+    Restored,
+    /// Somebody had deleted it, and another companion has taken it since.
+    Displaced,
+}
+
 /// The discovery files of a running companion, and its record.
 pub(crate) struct Discovery {
     beacon: Beacon,
@@ -25,6 +36,8 @@ pub(crate) struct Discovery {
     /// Why others do not find the record, if it could not be written.
     record_trouble: Option<String>,
     slot: Slot,
+    /// Whether the folder of the slot is another companion's now.
+    is_displaced: bool,
     /// When the last sign of life was given.
     beat_at: Option<Instant>,
     /// The processes that agents may take for their editor, as far as they follow from where we
@@ -58,6 +71,7 @@ impl Discovery {
             record,
             record_trouble: None,
             slot,
+            is_displaced: false,
             beat_at: None,
             candidates,
             editors: editor.into_iter().collect(),
@@ -149,20 +163,26 @@ impl Discovery {
         }
     }
 
-    /// Makes the record and its folder again if somebody has deleted them. Says whether it has: then
-    /// everything else in that folder has to be written again, too.
-    pub(crate) fn restore_record(&mut self) -> bool {
+    /// Makes the record and its folder again if somebody has deleted them.
+    pub(crate) fn restore_record(&mut self) -> RecordState {
         if self.record_trouble.is_none() && self.slot.is_intact() {
-            return false;
+            return RecordState::Intact;
         }
-        let restored = self.slot.restore();
-        let restored = restored.and_then(|()| self.slot.record(&self.record));
-        let is_restored = restored.is_ok();
-        self.recorded(restored);
-        if is_restored {
-            tracing::info!(folder = %self.slot.folder().display(), "wrote the state of this companion again");
+        let written = match self.slot.restore() {
+            Ok(true) => self.slot.record(&self.record),
+            Ok(false) => {
+                self.is_displaced = true;
+                return RecordState::Displaced;
+            }
+            Err(error) => Err(error),
+        };
+        let is_written = written.is_ok();
+        self.recorded(written);
+        if !is_written {
+            return RecordState::Intact;
         }
-        is_restored
+        tracing::info!(folder = %self.slot.folder().display(), "wrote the state of this companion again");
+        RecordState::Restored
     }
 
     /// Gives a sign of life if one is due. `is_used` says whether an agent is connected: only then
@@ -214,6 +234,9 @@ impl Discovery {
     }
 
     fn write_record(&mut self) {
+        if self.is_displaced {
+            return;
+        }
         self.record.files = self.beacon.files().map(Into::into).collect();
         let written = self.slot.record(&self.record);
         self.recorded(written);

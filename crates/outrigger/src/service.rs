@@ -28,7 +28,7 @@ use tokio::time::MissedTickBehavior;
 use web::{Links, Owner};
 use workbench::{Agent, Fault};
 
-use crate::discovery::{Discovery, is_running};
+use crate::discovery::{Discovery, RecordState, is_running};
 use crate::resume::Handover;
 pub(crate) use editors::CLEAN_END;
 pub(crate) use options::{ServiceOptions, StartingEditor, load_config};
@@ -205,7 +205,7 @@ impl Service {
     }
 
     /// Looks at everything outside that can change; `false` if the parent process has ended, or that
-    /// of the last editor.
+    /// of the last editor, or if another companion has taken the place of this one.
     async fn check(&mut self) -> bool {
         if let Some((pid, started)) = self.parent
             && !is_running(pid, started)
@@ -220,8 +220,16 @@ impl Service {
             }
         }
         self.discovery.check();
-        if self.discovery.restore_record() {
-            self.desk.tell(State::rewrite_journal).await;
+        match self.discovery.restore_record() {
+            RecordState::Intact => {}
+            RecordState::Restored => self.desk.tell(State::rewrite_journal).await,
+            RecordState::Displaced => {
+                tracing::warn!(
+                    "ending, because another companion has taken the place of this one, whose state somebody has deleted"
+                );
+                self.desk.tell(State::leave_journal).await;
+                return false;
+            }
         }
         let is_used = self.desk.ask(|state| state.has_sessions()).await;
         self.discovery.beat(is_used.unwrap_or(false));

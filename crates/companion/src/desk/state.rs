@@ -474,6 +474,11 @@ impl State {
         }
     }
 
+    /// Writes nothing any more, because the folder of the journal is another companion's now.
+    pub fn leave_journal(&mut self) {
+        self.journal.leave();
+    }
+
     /// Saves a proposal of an agent's session; the others are not written down.
     fn save_proposal(&self, id: ProposalId) {
         if let Some(proposal) = self.proposals.get(id)

@@ -187,6 +187,13 @@ impl Journal {
         self.writer.as_ref()?.trouble()
     }
 
+    /// Writes nothing from now on, not even what is queued.
+    pub(crate) fn leave(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            writer.leave();
+        }
+    }
+
     /// Returns when everything queued so far was tried. Blocks.
     fn flush(&self) {
         if let Some(writer) = &self.writer {

@@ -123,6 +123,22 @@ impl Writer {
         self.changed.notify_all();
     }
 
+    /// The thread ends at once, and nobody waits for what was queued.
+    pub(super) fn leave(&self) {
+        let mut queue = self.lock();
+        queue.entries.clear();
+        queue.retry_at = None;
+        queue.closed = true;
+        let queued = queue.queued;
+        drop(queue);
+        self.changed.notify_all();
+        self.report(Progress {
+            in_place: queued,
+            tried: queued,
+            failed: None,
+        });
+    }
+
     fn is_behind(&self, queue: &Queue) -> bool {
         self.progress.borrow().tried < queue.queued
     }
@@ -155,8 +171,10 @@ impl Writer {
                 drop(queue);
                 let (left, failed) = self.write(entries, tried);
                 queue = self.lock();
-                for (name, older) in left {
-                    queue.entries.entry(name).or_insert(older);
+                if !queue.closed {
+                    for (name, older) in left {
+                        queue.entries.entry(name).or_insert(older);
+                    }
                 }
                 queue.retry_at = failed.is_some().then(|| Instant::now() + RETRY);
                 self.report(Progress {

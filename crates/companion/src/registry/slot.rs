@@ -63,21 +63,13 @@ impl Slot {
     }
 
     /// Makes a folder and a lock again where somebody has deleted them. What was in the folder has
-    /// to be written again.
-    pub fn restore(&mut self) -> Result<(), Error> {
+    /// to be written again. `false` if another companion has taken the folder in the meantime.
+    pub fn restore(&mut self) -> Result<bool, Error> {
         if is_at(&self.lock, &self.folder.join(LOCK)) {
-            return Ok(());
+            return Ok(true);
         }
-        match Slot::hold(&self.state, &self.name, TRIES)? {
-            Some(slot) => *self = slot,
-            None => {
-                return Err(Error::Lock {
-                    path: self.folder.join(LOCK),
-                    source: std::io::ErrorKind::WouldBlock.into(),
-                });
-            }
-        }
-        Ok(())
+        let held = Slot::hold(&self.state, &self.name, TRIES)?;
+        Ok(held.map(|slot| *self = slot).is_some())
     }
 
     /// Gives a sign of life, by which the next run knows how long ago this one ended.

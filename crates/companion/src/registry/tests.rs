@@ -312,11 +312,27 @@ fn a_slot_that_somebody_deletes_is_made_again() {
         assert!(slot.is_intact(), "{what}");
         delete(state.path(), &folder);
         assert!(!slot.is_intact(), "{what}");
-        slot.restore().unwrap();
+        assert!(slot.restore().unwrap(), "{what}");
         slot.record(&record(&["/w"], 1)).unwrap();
         assert!(slot.is_intact(), "{what}");
         assert_eq!(slot.folder(), folder, "{what}");
         assert_eq!(registry.running().len(), 1, "{what}");
         assert!(abandoned(&registry).is_empty(), "{what}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_slot_that_another_has_taken_is_not_made_again() {
+    let state = tempfile::tempdir().unwrap();
+    let registry = Registry::open(state.path()).unwrap();
+    let (mut slot, _) = start(&registry, &["/w"], 1);
+    std::fs::remove_file(slot.folder().join(LOCK)).unwrap();
+    let (next, _) = start(&registry, &["/w"], 2);
+    assert_eq!(next.folder(), slot.folder());
+    assert!(!slot.restore().unwrap());
+    assert!(next.is_intact());
+    assert_eq!(registry.running()[0].started_at, 2);
+    drop(next);
+    assert!(slot.restore().unwrap(), "it is free again");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
@@ -418,4 +419,32 @@ fn an_agent_is_not_taken_for_gone_when_no_file_can_be_opened() {
     });
     assert_eq!(status, 200);
     assert_eq!(agent.hear_verdict()["method"], "ide/diffRejected");
+}
+
+/// It cannot be found any more, and two would write into one journal.
+#[test]
+fn a_companion_whose_place_was_taken_ends_and_leaves_the_place_alone() {
+    let machine = machine();
+    let mut first = machine.start_companion(&[]);
+    let path = machine.write("a.txt", "old\n");
+    first.signal(Signal::STOP);
+    let companions = machine.home().join(".local/state/outrigger/companions");
+    let folder = fs::read_dir(companions).unwrap().next().unwrap().unwrap();
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    let second = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::connect(second.port(), &machine.qwen_token(second.port()));
+    agent.open_diff(&path, "new\n");
+    let proposals = machine.proposals();
+    let record = machine.record();
+    first.signal(Signal::CONT);
+    assert!(first.ended().success(), "{}", first.printed());
+    assert!(first.printed().contains("has taken the place"));
+    assert_eq!(machine.record(), record);
+    assert_eq!(machine.status()["pid"], second.pid());
+    assert_eq!(
+        machine.discovery_files(first.port()),
+        [""; 0].map(PathBuf::from)
+    );
+    machine.accept(&proposals[0]);
+    assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
 }
