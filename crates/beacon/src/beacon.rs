@@ -12,7 +12,7 @@ use private::Stamp;
 use workbench::Agent;
 
 use crate::leftovers::remove_if_ours;
-use crate::{Announcement, DiscoveryPath, Problem, Remover, Surroundings, places};
+use crate::{Announcement, DiscoveryPath, Leftovers, Problem, Remover, Surroundings, places};
 
 /// The discovery files of one companion. They are removed when it is dropped.
 pub struct Beacon {
@@ -22,7 +22,7 @@ pub struct Beacon {
     pids: Vec<u32>,
     /// The files that should be there, with their content.
     wanted: BTreeMap<PathBuf, WantedFile>,
-    /// The files that we have written and not removed.
+    /// The files that we have written and not removed, and those of runs before that are left.
     written: BTreeMap<PathBuf, WrittenFile>,
     /// What is wrong with the announcement itself.
     announcement_problems: Vec<Problem>,
@@ -37,9 +37,10 @@ struct WantedFile {
     bytes: Vec<u8>,
 }
 
-/// A file as we wrote it.
+/// A file as we wrote it. Of a file of a run before, only its place is known.
 struct WrittenFile {
-    agent: Agent,
+    /// Who reads it.
+    agents: Vec<Agent>,
     bytes: Vec<u8>,
     /// `None` when the file was gone before its stamp could be read.
     stamp: Option<Stamp>,
@@ -57,6 +58,21 @@ impl Beacon {
         announcement: Announcement,
         pids: &[u32],
     ) -> Beacon {
+        let mut beacon = Beacon::prepare(surroundings, agents, announcement, pids);
+        beacon.reconcile();
+        beacon.sweep();
+        beacon
+    }
+
+    /// Does the same in two steps: nothing is written before [`Beacon::heal`]. In between the owner
+    /// can write down [which files there will be](Beacon::files), so that they are known even if it
+    /// is killed at the next moment.
+    pub fn prepare(
+        surroundings: Surroundings,
+        agents: &[Agent],
+        announcement: Announcement,
+        pids: &[u32],
+    ) -> Beacon {
         let mut beacon = Beacon {
             surroundings,
             agents: agents.to_vec(),
@@ -69,9 +85,31 @@ impl Beacon {
             remover: Remover::new(),
         };
         beacon.plan();
-        let folders: BTreeSet<_> = beacon.files().filter_map(Path::parent).collect();
-        folders.into_iter().for_each(private::sweep);
         beacon
+    }
+
+    /// Takes over what a run before has left. It is removed by [`Beacon::heal`], as soon as that is
+    /// possible.
+    pub fn adopt(&mut self, leftovers: Leftovers) {
+        let folders = self
+            .files()
+            .chain(leftovers.files.iter().map(PathBuf::as_path));
+        let folders = folders.filter_map(Path::parent).map(Path::to_path_buf);
+        for path in leftovers.find(&folders.collect()) {
+            let left = WrittenFile {
+                agents: self.agents.clone(),
+                bytes: Vec::new(),
+                stamp: None,
+            };
+            self.written.entry(path).or_insert(left);
+        }
+        self.remover.add_tokens(leftovers.tokens);
+    }
+
+    /// Removes unfinished files of a run that was killed.
+    pub fn sweep(&self) {
+        let folders: BTreeSet<_> = self.files().filter_map(Path::parent).collect();
+        folders.into_iter().for_each(private::sweep);
     }
 
     /// What currently keeps agents from finding the companion.
@@ -79,9 +117,21 @@ impl Beacon {
         &self.problems
     }
 
-    /// The files that exist now, so that a later run can remove them if this one crashes.
+    /// The files that are there, may be there, or are about to be, so that a later run can remove
+    /// them if this one crashes.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.written.keys().map(PathBuf::as_path)
+        let files: BTreeSet<_> = self.wanted.keys().chain(self.written.keys()).collect();
+        files.into_iter().map(PathBuf::as_path)
+    }
+
+    /// Whether some of these files may carry other tokens than the announced ones, because they could
+    /// be neither removed nor rewritten yet.
+    pub fn has_leftovers(&self) -> bool {
+        let is_current = |(path, file): (&PathBuf, &WrittenFile)| {
+            let wanted = self.wanted.get(path);
+            wanted.is_some_and(|wanted| wanted.bytes == file.bytes)
+        };
+        !self.written.iter().all(is_current)
     }
 
     /// Replaces the announcement: other roots, another editor, another port.
@@ -89,6 +139,7 @@ impl Beacon {
         if self.announcement != announcement {
             self.announcement = announcement;
             self.plan();
+            self.reconcile();
         }
     }
 
@@ -97,6 +148,7 @@ impl Beacon {
         if self.agents != agents {
             self.agents = agents.to_vec();
             self.plan();
+            self.reconcile();
         }
     }
 
@@ -105,6 +157,7 @@ impl Beacon {
         if self.pids != pids {
             self.pids = pids.to_vec();
             self.plan();
+            self.reconcile();
         }
     }
 
@@ -118,10 +171,12 @@ impl Beacon {
         self.reconcile()
     }
 
-    /// Removes the files for good; nothing is written afterwards.
+    /// Removes the files for good; nothing is written afterwards. What cannot be removed stays in
+    /// the list, for a later run.
     pub fn remove(&mut self) {
-        self.remover.remove();
-        self.written.clear();
+        let left = self.remover.remove();
+        self.wanted.clear();
+        self.written.retain(|path, _| left.contains(path));
     }
 
     /// Keeps the files on disk, for a companion that takes over the same port and tokens at
@@ -135,7 +190,7 @@ impl Beacon {
         self.remover.clone()
     }
 
-    /// Computes which files should exist, and writes and removes files accordingly.
+    /// Computes which files should exist.
     fn plan(&mut self) {
         let mut problems = Vec::new();
         let mut contents = BTreeMap::new();
@@ -175,7 +230,6 @@ impl Beacon {
         })
         .collect();
         self.announcement_problems = problems;
-        self.reconcile();
     }
 
     /// Removes unwanted files, writes wanted ones, and returns what it wrote.
@@ -207,7 +261,7 @@ impl Beacon {
                     newly_written.push(path.clone());
                 }
                 Err(error) => {
-                    Problem::file(wanted.place.agent, &error).add_to(&mut problems);
+                    Problem::file(&[wanted.place.agent], &error).add_to(&mut problems);
                 }
             }
         }
@@ -223,7 +277,6 @@ impl Beacon {
     /// removed stays in the list, and the removal is retried.
     fn remove_unwanted(&mut self, problems: &mut Vec<Problem>) {
         let tokens = self.remover.tokens();
-        let tokens: Vec<_> = tokens.iter().map(String::as_str).collect();
         let wanted = &self.wanted;
         self.written.retain(|path, written| {
             if wanted.contains_key(path) {
@@ -232,7 +285,7 @@ impl Beacon {
             match remove_if_ours(path, &tokens) {
                 Ok(_) => false,
                 Err(error) => {
-                    Problem::stuck(written.agent, &error).add_to(problems);
+                    Problem::stuck(&written.agents, &error).add_to(problems);
                     true
                 }
             }
@@ -241,12 +294,7 @@ impl Beacon {
 
     /// Removes files that were written while a remover was at work on another thread.
     fn retract(&mut self, newly_written: &[PathBuf]) {
-        let tokens: Vec<_> = self
-            .announcement
-            .tokens
-            .values()
-            .map(String::as_str)
-            .collect();
+        let tokens = self.announcement.tokens.values().cloned().collect();
         for path in newly_written {
             // The program is ending, so nobody can be notified; the next start clears the file.
             let _ = remove_if_ours(path, &tokens);
@@ -299,7 +347,7 @@ fn write_file(wanted: &WantedFile) -> Result<WrittenFile, private::Error> {
     private::write(&folder, &place.name, &wanted.bytes)?;
     let stamp = private::stamp(&folder.join(&place.name));
     Ok(WrittenFile {
-        agent: place.agent,
+        agents: vec![place.agent],
         bytes: wanted.bytes.clone(),
         stamp,
     })

@@ -48,7 +48,7 @@ mod beacon;
 mod dotenv;
 mod environment;
 mod gemini;
-pub mod leftovers;
+mod leftovers;
 mod places;
 mod problem;
 pub mod process;
@@ -61,6 +61,7 @@ pub use announcement::{
 };
 pub use beacon::Beacon;
 pub use environment::environment;
+pub use leftovers::Leftovers;
 pub use places::{DiscoveryPath, places};
 pub use problem::Problem;
 pub use remover::Remover;

@@ -22,9 +22,9 @@ pub struct Problem {
 
 impl Problem {
     /// A file or folder that could not be used.
-    pub(crate) fn file(agent: Agent, error: &private::Error) -> Problem {
+    pub(crate) fn file(agents: &[Agent], error: &private::Error) -> Problem {
         Problem {
-            agents: vec![agent],
+            agents: agents.to_vec(),
             path: error.path().map(Into::into),
             message: error.to_string(),
             hint: "until then, start the agent with the companion's environment variables, which \
@@ -34,10 +34,10 @@ impl Problem {
     }
 
     /// A file of ours that could not be removed.
-    pub(crate) fn stuck(agent: Agent, error: &private::Error) -> Problem {
+    pub(crate) fn stuck(agents: &[Agent], error: &private::Error) -> Problem {
         Problem {
             hint: "remove it by hand, since the agent may try it in vain".to_owned(),
-            ..Problem::file(agent, error)
+            ..Problem::file(agents, error)
         }
     }
 

@@ -25,18 +25,16 @@ impl Remover {
         }
     }
 
-    /// Removes the files. Calling it again does nothing, so that a companion that has taken up
-    /// the same port and tokens in the meantime keeps its files.
-    pub fn remove(&self) {
+    /// Removes the files, and returns those that cannot be removed now. Calling it again does
+    /// nothing, so that a companion that has taken up the same port and tokens in the meantime keeps
+    /// its files.
+    pub fn remove(&self) -> Vec<PathBuf> {
         // The order matters: a beacon that is writing at this moment checks this flag afterwards,
         // and removes its file itself if the list below does not contain it.
         self.state.done.store(true, Ordering::SeqCst);
         let tracked = std::mem::take(&mut *self.tracked());
-        let tokens: Vec<_> = tracked.tokens.iter().map(String::as_str).collect();
-        for path in &tracked.files {
-            // The program is ending, so nobody can be notified; the next start clears the file.
-            let _ = remove_if_ours(path, &tokens);
-        }
+        let is_left = |path: &PathBuf| remove_if_ours(path, &tracked.tokens).is_err();
+        tracked.files.into_iter().filter(is_left).collect()
     }
 
     /// Keeps the files on disk and forgets them, for a successor that is about to write the same.
@@ -56,6 +54,11 @@ impl Remover {
         let mut tracked = self.tracked();
         tracked.files = files;
         tracked.tokens.extend(tokens);
+    }
+
+    /// Adds what else files of ours can carry.
+    pub(crate) fn add_tokens(&self, tokens: impl IntoIterator<Item = String>) {
+        self.tracked().tokens.extend(tokens);
     }
 
     /// All tokens that a file of ours can carry.

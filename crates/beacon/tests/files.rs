@@ -3,13 +3,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use beacon::{Announcement, Beacon, IdeInfo, Surroundings};
+use beacon::{Announcement, Beacon, IdeInfo, Leftovers, Surroundings};
 use tempfile::TempDir;
 use workbench::Agent;
 
@@ -58,6 +58,18 @@ impl Machine {
         )
     }
 
+    /// A run that is killed, and what it leaves behind.
+    fn crash(&self) -> Leftovers {
+        let beacon = self.announce();
+        let files = beacon.files().map(Path::to_path_buf).collect();
+        std::mem::forget(beacon);
+        assert_eq!(self.files(), ALL);
+        Leftovers {
+            files,
+            ..leftovers()
+        }
+    }
+
     /// The discovery files on disk, by their path below the machine's folder.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -80,6 +92,25 @@ impl Machine {
 
     fn read(&self, below: &str) -> serde_json::Value {
         serde_json::from_slice(&fs::read(self.at(below)).unwrap()).unwrap()
+    }
+}
+
+/// What is known of every run with this announcement.
+fn leftovers() -> Leftovers {
+    let tokens = announcement("/project").tokens.into_values();
+    Leftovers {
+        port: PORT,
+        tokens: tokens.collect(),
+        files: BTreeSet::new(),
+    }
+}
+
+/// The announcement of another run.
+fn new_announcement() -> Announcement {
+    let tokens = Agent::DISCOVERING.map(|agent| (agent, "new-token".into()));
+    Announcement {
+        tokens: tokens.into(),
+        ..announcement("/project")
     }
 }
 
@@ -284,9 +315,9 @@ fn a_folder_of_somebody_else_is_reported_and_the_rest_is_written() {
     let machine = Machine::new();
     make_unusable(&machine.at("tmp/gemini"));
     let mut beacon = machine.announce();
-    let standing: Vec<_> = beacon.files().map(Path::to_path_buf).collect();
+    let standing = beacon.files().filter(|path| path.exists());
     assert_eq!(
-        standing,
+        standing.collect::<Vec<_>>(),
         [ALL[0], ALL[1], ALL[4]].map(|file| machine.at(file))
     );
 
@@ -474,13 +505,86 @@ fn a_second_removal_spares_the_files_of_a_successor() {
 #[test]
 fn what_a_crash_leaves_behind_can_be_cleared() {
     let machine = Machine::new();
-    let beacon = machine.announce();
-    let files: Vec<_> = beacon.files().map(Path::to_path_buf).collect();
-    std::mem::forget(beacon);
+    let leftovers = machine.crash();
     fs::write(machine.at(GEMINI), r#"{"authToken":"theirs"}"#).unwrap();
 
-    let tokens = ["token-of-qwen", "token-of-gemini"].map(String::from);
-    let cleared = beacon::leftovers::clear(&files, &tokens);
-    assert_eq!(cleared.len(), ALL.len() - 1);
+    assert_eq!(leftovers.clear().len(), ALL.len() - 1);
     assert_eq!(machine.files(), [GEMINI]);
+}
+
+#[test]
+fn what_a_crash_leaves_behind_is_removed_by_the_next_run() {
+    let machine = Machine::new();
+    let mut leftovers = machine.crash();
+    // Not even what was written down last.
+    leftovers.files.clear();
+    let mut next = Beacon::prepare(
+        machine.surroundings(),
+        &Agent::DISCOVERING,
+        new_announcement(),
+        &[78],
+    );
+    let planned: Vec<_> = next.files().map(Path::to_path_buf).collect();
+    assert_eq!(planned.len(), ALL.len());
+    assert!(
+        !planned
+            .iter()
+            .any(|path| path.exists() && *path != machine.at(LOCK))
+    );
+
+    next.adopt(leftovers);
+    assert!(next.has_leftovers());
+    next.heal();
+    assert!(!next.has_leftovers());
+    assert_eq!(next.files().collect::<Vec<_>>(), planned);
+    assert_eq!(machine.read(LOCK)["authToken"], "new-token");
+    drop(next);
+    assert!(machine.files().is_empty());
+}
+
+/// A file in the place of their folder keeps the files from being looked at, for any user.
+#[test]
+fn what_cannot_be_removed_yet_stays_in_the_list() {
+    let machine = Machine::new();
+    let mut next = Beacon::prepare(
+        machine.surroundings(),
+        &[Agent::Qwen],
+        new_announcement(),
+        &[78],
+    );
+    next.adopt(machine.crash());
+    let (folder, aside) = (machine.at("tmp/gemini/ide"), machine.at("aside"));
+    fs::rename(&folder, &aside).unwrap();
+    fs::write(&folder, "").unwrap();
+    next.heal();
+    assert!(next.has_leftovers());
+    assert!(next.files().any(|path| path == machine.at(GEMINI)));
+    let mut problems = next.problems().iter();
+    assert!(problems.any(|it| it.hint.contains("by hand")));
+
+    let mut ending = Beacon::prepare(
+        machine.surroundings(),
+        &[Agent::Qwen],
+        new_announcement(),
+        &[79],
+    );
+    ending.adopt(Leftovers {
+        files: next.files().map(Path::to_path_buf).collect(),
+        ..leftovers()
+    });
+    ending.heal();
+    ending.remove();
+    let left: Vec<_> = ending.files().collect();
+    assert!(left.contains(&&*machine.at(GEMINI)), "{left:?}");
+    assert!(
+        left.iter().all(|path| path.starts_with(&folder)),
+        "{left:?}"
+    );
+
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    next.heal();
+    assert!(!next.has_leftovers());
+    assert!(!machine.at(GEMINI).exists());
+    assert!(next.problems().is_empty(), "{:?}", next.problems());
 }

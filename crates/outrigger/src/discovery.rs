@@ -4,11 +4,13 @@
 //! when: it follows the folders that are served, the editors that come and go, and the processes
 //! that agents may take for their editor, and it writes the record from which commands and a later run learn the same.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use beacon::{Announcement, Beacon, IdeInfo, Remover, Surroundings, process};
+use beacon::{Announcement, Beacon, IdeInfo, Leftovers, Remover, Surroundings, process};
+use companion::Token;
 use companion::registry::{self, Record, Slot};
 use web::wire::Environment;
 use workbench::Agent;
@@ -33,6 +35,8 @@ pub(crate) struct Discovery {
     announcement: Announcement,
     agents: Vec<Agent>,
     record: Record,
+    /// What discovery files of runs before can carry.
+    former_tokens: Vec<Token>,
     /// Why others do not find the record, if it could not be written.
     record_trouble: Option<String>,
     slot: Slot,
@@ -49,36 +53,63 @@ pub(crate) struct Discovery {
     serves: u32,
 }
 
+/// What a companion begins with.
+pub(crate) struct Beginning {
+    pub(crate) announcement: Announcement,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) record: Record,
+    pub(crate) slot: Slot,
+    /// The run before in the same slot.
+    pub(crate) previous: Option<Record>,
+    /// The process that the companion serves, if there is one.
+    pub(crate) parent: Option<u32>,
+    /// The editor for which it is started.
+    pub(crate) editor: Option<u32>,
+}
+
 impl Discovery {
-    /// Writes the files; when this returns, agents can find us. `parent` is the process that the
-    /// companion serves, if there is one, and `editor` that of the editor for which it is started.
-    pub(crate) fn start(
-        announcement: Announcement,
-        agents: Vec<Agent>,
-        record: Record,
-        slot: Slot,
-        parent: Option<u32>,
-        editor: Option<u32>,
-    ) -> Discovery {
+    /// Writes the files; when this returns, agents can find us.
+    pub(crate) fn start(beginning: Beginning) -> Discovery {
+        let Beginning {
+            announcement,
+            agents,
+            mut record,
+            slot,
+            previous,
+            parent,
+            editor,
+        } = beginning;
         let candidates = process::candidates(record.pid, parent);
+        let editors: Vec<_> = editor.into_iter().collect();
+        // Processes that were added to the run before may still be there.
+        remove_ended(&mut record.guests);
+        let pids = host_processes(&record, &editors, &candidates);
         let surroundings = Surroundings::capture();
-        let first = process::candidates(record.pid, editor.or(parent));
+        let mut beacon = Beacon::prepare(surroundings, &agents, announcement.clone(), &pids);
+        let former_tokens = previous.iter().flat_map(Record::tokens_in_files).cloned();
+        let former_tokens = former_tokens.collect();
+        if let Some(previous) = &previous {
+            beacon.adopt(leftovers(previous));
+        }
         let mut discovery = Discovery {
-            beacon: Beacon::announce(surroundings, &agents, announcement.clone(), &first),
+            beacon,
             serves: announcement.serves,
             announcement,
             agents,
             record,
+            former_tokens,
             record_trouble: None,
             slot,
             is_displaced: false,
             beat_at: None,
             candidates,
-            editors: editor.into_iter().collect(),
+            editors,
         };
-        // Processes that were added to the run before may still be there.
-        discovery.remove_ended_candidates();
-        discovery.candidates_changed();
+        // Written down first: whoever is killed now leaves nothing that the next run does not know.
+        discovery.write_record();
+        discovery.beacon.heal();
+        discovery.beacon.sweep();
+        discovery.files_changed();
         discovery
     }
 
@@ -155,12 +186,13 @@ impl Discovery {
 
     /// Follows processes that have ended, and writes files again that somebody deleted.
     pub(crate) fn check(&mut self) {
-        if self.remove_ended_candidates() {
+        if remove_ended(&mut self.record.guests) {
             self.candidates_changed();
         }
         for healed in self.beacon.heal() {
             tracing::info!(path = %healed.display(), "wrote a discovery file again that had gone");
         }
+        self.files_changed();
     }
 
     /// Makes the record and its folder again if somebody has deleted them.
@@ -210,27 +242,19 @@ impl Discovery {
         self.slot.into_lock()
     }
 
-    /// Says whether there were any.
-    fn remove_ended_candidates(&mut self) -> bool {
-        let added = &mut self.record.guests;
-        let before = added.len();
-        added.retain(|pid, started| is_running(*pid, *started));
-        added.len() != before
-    }
-
     fn candidates_changed(&mut self) {
-        let own = self.record.pid;
-        let editors = self.editors.iter().rev();
-        let editors = editors.flat_map(|pid| process::candidates(own, Some(*pid)));
-        let added = self.record.guests.keys().copied();
-        let mut pids: Vec<u32> = Vec::new();
-        for pid in editors.chain(self.candidates.iter().copied()).chain(added) {
-            if !pids.contains(&pid) {
-                pids.push(pid);
-            }
-        }
+        let pids = host_processes(&self.record, &self.editors, &self.candidates);
         self.beacon.set_pids(&pids);
         self.write_record();
+    }
+
+    /// Writes the record again if it names other files than there are.
+    fn files_changed(&mut self) {
+        let recorded = self.record.files.iter().map(PathBuf::as_path);
+        let had_leftovers = !self.record.former_tokens.is_empty();
+        if !recorded.eq(self.beacon.files()) || had_leftovers != self.beacon.has_leftovers() {
+            self.write_record();
+        }
     }
 
     fn write_record(&mut self) {
@@ -238,6 +262,12 @@ impl Discovery {
             return;
         }
         self.record.files = self.beacon.files().map(Into::into).collect();
+        self.record.former_tokens.clear();
+        if self.beacon.has_leftovers() {
+            self.record
+                .former_tokens
+                .extend_from_slice(&self.former_tokens);
+        }
         let written = self.slot.record(&self.record);
         self.recorded(written);
     }
@@ -257,6 +287,36 @@ impl Discovery {
         }
         self.record_trouble = trouble;
     }
+}
+
+/// What a run that has ended may have left for agents to find.
+pub(crate) fn leftovers(of: &Record) -> Leftovers {
+    Leftovers {
+        port: of.port,
+        tokens: of.tokens_in_files().map(|it| it.expose().into()).collect(),
+        files: of.files.iter().cloned().collect(),
+    }
+}
+
+/// The processes that agents may take for their editor, the likeliest first.
+fn host_processes(record: &Record, editors: &[u32], candidates: &[u32]) -> Vec<u32> {
+    let editors = editors.iter().rev();
+    let editors = editors.flat_map(|pid| process::candidates(record.pid, Some(*pid)));
+    let added = record.guests.keys().copied();
+    let mut pids: Vec<u32> = Vec::new();
+    for pid in editors.chain(candidates.iter().copied()).chain(added) {
+        if !pids.contains(&pid) {
+            pids.push(pid);
+        }
+    }
+    pids
+}
+
+/// Forgets the processes that have ended, and says whether there were any.
+fn remove_ended(processes: &mut BTreeMap<u32, Option<u64>>) -> bool {
+    let before = processes.len();
+    processes.retain(|pid, started| is_running(*pid, *started));
+    processes.len() != before
 }
 
 /// Whether the process still runs. `started` tells it from a later one with the same id.

@@ -67,7 +67,9 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         }
         let discovery = service.discovery();
         let remover = discovery.remover();
-        runtime::on_panic(move || remover.remove());
+        runtime::on_panic(move || {
+            remover.remove();
+        });
         discovery.add_candidate(own);
         let variables = discovery.environment();
         let links = service.links().clone();

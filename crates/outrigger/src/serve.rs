@@ -78,7 +78,9 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
             }
         };
         let remover = service.discovery().remover();
-        runtime::on_panic(move || remover.remove());
+        runtime::on_panic(move || {
+            remover.remove();
+        });
         if !resumed {
             say_ready(&mut service, &agents, args.json, open);
         }

@@ -63,6 +63,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the same may go well another time, without anybody doing something about the file.
+    pub fn is_transient(&self) -> bool {
+        let refused = io::ErrorKind::PermissionDenied;
+        matches!(self, Error::Io { source, .. } if source.kind() != refused)
+    }
+
     /// The file or folder that caused the error; `None` for an invalid name.
     pub fn path(&self) -> Option<&Path> {
         match self {

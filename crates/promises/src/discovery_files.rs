@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use beacon::{Announcement, IdeInfo, Stdio, Surroundings, leftovers, places};
+use beacon::{Announcement, IdeInfo, Leftovers, Stdio, Surroundings, places};
 use serde_json::Value;
 use workbench::Agent;
 
@@ -32,7 +32,12 @@ fn check_leftover(content: &[u8]) {
     thread_local!(static SCRATCH: Scratch = Scratch::new());
     SCRATCH.with(|scratch| {
         let path = scratch.write("4711.lock", content);
-        let removed = leftovers::clear(std::slice::from_ref(&path), &[TOKEN.into(), String::new()]);
+        let leftovers = Leftovers {
+            port: 4711,
+            tokens: [TOKEN.into(), String::new()].into(),
+            files: [path.clone()].into(),
+        };
+        let removed = leftovers.clear();
         let found: Value = serde_json::from_slice(content).unwrap_or_default();
         let is_ours = found.get("authToken").is_some_and(|token| token == TOKEN);
         assert_eq!(!removed.is_empty(), is_ours);

@@ -70,8 +70,11 @@ pub struct Record {
     pub secret: Token,
     /// What the page presents.
     pub page: Token,
-    /// The discovery files that it wrote.
+    /// The discovery files that it wrote, and those of runs before that it could not remove yet.
     pub files: Vec<PathBuf>,
+    /// What the files of runs before carry, while there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former_tokens: Vec<Token>,
     /// Processes that agents may take for their editor, each with the time it was started.
     #[serde(default)]
     pub guests: BTreeMap<u32, Option<u64>>,
@@ -255,6 +258,12 @@ impl Registry {
 }
 
 impl Record {
+    /// What its discovery files can carry.
+    pub fn tokens_in_files(&self) -> impl Iterator<Item = &Token> {
+        let own = self.tokens.iter().map(|(_, token)| token);
+        own.chain(&self.former_tokens)
+    }
+
     /// How deep the closest root above `folder` is; `None` if the folder is not served.
     fn depth(&self, folder: &Path) -> Option<usize> {
         let above = self.roots.iter().filter(|root| folder.starts_with(root));

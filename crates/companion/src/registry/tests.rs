@@ -20,6 +20,7 @@ fn record(roots: &[&str], started_at: u64) -> Record {
         secret: Token::random().unwrap(),
         page: Token::random().unwrap(),
         files: Vec::new(),
+        former_tokens: Vec::new(),
         guests: BTreeMap::new(),
     }
 }

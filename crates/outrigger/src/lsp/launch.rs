@@ -126,7 +126,9 @@ fn run(words: Vec<OsString>) -> CommandResult {
         match start(words) {
             Ok(Start::Started(mut service)) => {
                 let remover = service.discovery().remover();
-                runtime::on_panic(move || remover.remove());
+                runtime::on_panic(move || {
+                    remover.remove();
+                });
                 report(&Report::Started);
                 service.run(stop).await;
             }

@@ -50,6 +50,7 @@ pub(super) fn record(
         secret: kept_or_new(with_keys.map(|previous| &previous.secret))?,
         page: kept_or_new(with_keys.map(|previous| &previous.page))?,
         files: Vec::new(),
+        former_tokens: Vec::new(),
         guests: previous
             .map(|previous| previous.guests.clone())
             .unwrap_or_default(),

@@ -21,7 +21,7 @@ use super::server::{HttpServer, listen};
 use super::succession::Succession;
 use super::{Service, ServiceOptions, Start, identity};
 use crate::config::{Config, DaemonTarget};
-use crate::discovery::Discovery;
+use crate::discovery::{Beginning, Discovery, leftovers};
 use crate::failure::{Failure, FailureKind};
 use crate::resume::Handover;
 
@@ -106,13 +106,16 @@ impl Service {
         }));
         let process = process.flatten();
         let announcement = identity::announcement(&record, &state, process.or(parent));
-        let discovery = Discovery::start(announcement, agents, record, slot, parent, process);
-        if let Some(previous) = place.previous {
-            remove_all_but(&discovery.record().files, previous);
-        }
-        for problem in discovery.problems() {
-            tracing::warn!("{problem}");
-        }
+        let beginning = Beginning {
+            announcement,
+            agents,
+            record,
+            slot,
+            previous: place.previous,
+            parent,
+            editor: process,
+        };
+        let discovery = announce(beginning);
         Ok(Start::Started(Box::new(Service {
             server: HttpServer::start(place.listener, app, limits),
             ending,
@@ -167,6 +170,15 @@ impl Place {
             previous: previous.map(|previous| previous.record),
         })
     }
+}
+
+/// Lets agents and commands find the companion.
+fn announce(beginning: Beginning) -> Discovery {
+    let discovery = Discovery::start(beginning);
+    for problem in discovery.problems() {
+        tracing::warn!("{problem}");
+    }
+    discovery
 }
 
 /// The journal, and what counts of what the run before has written into it.
@@ -235,21 +247,9 @@ fn start_conversation(
 
 /// Removes the discovery files that a run could not remove because it crashed.
 fn remove_leftovers(of: &Record) {
-    let tokens: Vec<_> = of
-        .tokens
-        .iter()
-        .map(|(_, token)| token.expose().to_owned())
-        .collect();
-    for file in beacon::leftovers::clear(&of.files, &tokens) {
+    for file in leftovers(of).clear() {
         tracing::info!(path = %file.display(), "removed a discovery file of an earlier run");
     }
-}
-
-/// Removes the files of the run before that this one has not written again: they name processes that
-/// are gone.
-fn remove_all_but(files: &[PathBuf], mut previous: Record) {
-    previous.files.retain(|file| !files.contains(file));
-    remove_leftovers(&previous);
 }
 
 pub(super) fn cannot_start(error: impl std::fmt::Display) -> Failure {

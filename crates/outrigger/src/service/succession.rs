@@ -83,6 +83,7 @@ mod tests {
             secret: Token::random().unwrap(),
             page: Token::random().unwrap(),
             files: Vec::new(),
+            former_tokens: Vec::new(),
             guests: BTreeMap::new(),
         };
         Previous { record, silence }
