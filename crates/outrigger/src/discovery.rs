@@ -27,7 +27,14 @@ pub(crate) enum RecordState {
     Restored,
     /// Somebody had deleted it, and another companion has taken it since.
     Displaced,
+    /// Somebody had deleted it, and a companion that was started then, because this one was not found,
+    /// serves the same folders.
+    Superseded,
 }
+
+/// For how many checks after that another companion is looked for. One that was about to start may
+/// take its time.
+const CHECKS_FOR_RIVALS: u8 = 20;
 
 /// The discovery files of a running companion, and its record.
 pub(crate) struct Discovery {
@@ -42,6 +49,8 @@ pub(crate) struct Discovery {
     slot: Slot,
     /// Whether the folder of the slot is another companion's now.
     is_displaced: bool,
+    /// For how many checks another companion is looked for.
+    checks_for_rivals: u8,
     /// When the last sign of life was given.
     beat_at: Option<Instant>,
     /// The processes that agents may take for their editor, as far as they follow from where we
@@ -101,6 +110,7 @@ impl Discovery {
             record_trouble: None,
             slot,
             is_displaced: false,
+            checks_for_rivals: 0,
             beat_at: None,
             candidates,
             editors,
@@ -126,6 +136,12 @@ impl Discovery {
     /// A handle that removes the files from a panic hook.
     pub(crate) fn remover(&self) -> Remover {
         self.beacon.remover()
+    }
+
+    /// Whether the folder of this companion is another one's by now.
+    pub(crate) fn is_displaced(&mut self) -> bool {
+        self.is_displaced |= self.slot.is_taken();
+        self.is_displaced
     }
 
     /// What keeps agents and commands from finding us, as sentences for the person.
@@ -198,8 +214,9 @@ impl Discovery {
     /// Makes the record and its folder again if somebody has deleted them.
     pub(crate) fn restore_record(&mut self) -> RecordState {
         if self.record_trouble.is_none() && self.slot.is_intact() {
-            return RecordState::Intact;
+            return self.look_for_rival();
         }
+        let was_intact = self.slot.is_intact();
         let written = match self.slot.restore() {
             Ok(true) => self.slot.record(&self.record),
             Ok(false) => {
@@ -210,11 +227,27 @@ impl Discovery {
         };
         let is_written = written.is_ok();
         self.recorded(written);
+        if !was_intact {
+            self.checks_for_rivals = CHECKS_FOR_RIVALS;
+        }
         if !is_written {
             return RecordState::Intact;
         }
         tracing::info!(folder = %self.slot.folder().display(), "wrote the state of this companion again");
         RecordState::Restored
+    }
+
+    /// Whether another companion was started while nobody could find this one. The older one gives
+    /// way: editors and commands found the younger one, and agents come to it.
+    fn look_for_rival(&mut self) -> RecordState {
+        if self.checks_for_rivals == 0 {
+            return RecordState::Intact;
+        }
+        self.checks_for_rivals -= 1;
+        match self.slot.rival(&self.record) {
+            Some(_) => RecordState::Superseded,
+            None => RecordState::Intact,
+        }
     }
 
     /// Gives a sign of life if one is due. `is_used` says whether an agent is connected: only then
@@ -258,7 +291,7 @@ impl Discovery {
     }
 
     fn write_record(&mut self) {
-        if self.is_displaced {
+        if self.is_displaced() {
             return;
         }
         self.record.files = self.beacon.files().map(Into::into).collect();

@@ -106,6 +106,9 @@ impl Service {
     /// Runs until `stop` resolves, somebody asks for the end, or the parent process is gone.
     pub(crate) async fn run(mut self, stop: impl Future) -> Exit {
         let ending = self.until_ending(stop).await;
+        if self.discovery.is_displaced() {
+            self.desk.tell(State::leave_journal).await;
+        }
         // The files go first: nobody should find a companion that is about to end.
         if ending == Ending::Exit {
             self.discovery.remove(self.returns);
@@ -219,7 +222,6 @@ impl Service {
                 return false;
             }
         }
-        self.discovery.check();
         match self.discovery.restore_record() {
             RecordState::Intact => {}
             RecordState::Restored => self.desk.tell(State::rewrite_journal).await,
@@ -227,10 +229,17 @@ impl Service {
                 tracing::warn!(
                     "ending, because another companion has taken the place of this one, whose state somebody has deleted"
                 );
-                self.desk.tell(State::leave_journal).await;
+                return false;
+            }
+            RecordState::Superseded => {
+                tracing::warn!(
+                    "ending, because another companion was started for these folders while the state of this one was deleted"
+                );
                 return false;
             }
         }
+        // Not before it is known that this companion is the one to be found.
+        self.discovery.check();
         let is_used = self.desk.ask(|state| state.has_sessions()).await;
         self.discovery.beat(is_used.unwrap_or(false));
         self.reload_privacy().await;

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{ABANDONED, COMPANIONS, Error, LOCK, RECORD, Record, TRIES};
+use super::{ABANDONED, COMPANIONS, Error, LOCK, RECORD, Record, Registry, TRIES};
 use crate::journal::{Journal, Saved};
 
 /// A folder that this process holds for its companion.
@@ -57,6 +57,13 @@ impl Slot {
         Ok(private::write(&self.folder, RECORD, &json)?)
     }
 
+    /// Whether somebody has deleted the lock, and another companion has made one since. What is in the
+    /// folder belongs to that one.
+    pub fn is_taken(&self) -> bool {
+        let path = self.folder.join(LOCK);
+        path.exists() && !is_at(&self.lock, &path)
+    }
+
     /// Whether others can see that this companion is alive: its lock and its record are there.
     pub fn is_intact(&self) -> bool {
         is_at(&self.lock, &self.folder.join(LOCK)) && self.folder.join(RECORD).exists()
@@ -70,6 +77,15 @@ impl Slot {
         }
         let held = Slot::hold(&self.state, &self.name, TRIES)?;
         Ok(held.map(|slot| *self = slot).is_some())
+    }
+
+    /// The youngest of the other companions that serve all folders of this one, if it was started
+    /// later.
+    pub fn rival(&self, record: &Record) -> Option<Record> {
+        let other = Registry::open(&self.state).ok()?;
+        let mut others = other.covering(&record.roots);
+        others.retain(|other| (other.started_at, other.pid) > (record.started_at, record.pid));
+        others.into_iter().max_by_key(|other| other.started_at)
     }
 
     /// Gives a sign of life, by which the next run knows how long ago this one ended.
@@ -142,14 +158,18 @@ fn is_same(_one: &Metadata, _other: &Metadata) -> bool {
 }
 
 /// For how long the companion of this folder has written nothing. It writes when an agent comes,
-/// proposes or leaves, and [gives signs](Slot::beat) in between. A clock that was put back a little
-/// does no harm.
+/// proposes or leaves, and [gives signs](Slot::beat) in between.
+///
+/// The file whose time is nearest to now counts, before or after it. A clock that was put back a
+/// little does no harm then; and once it was put back a lot, files of days to come say nothing.
 pub(super) fn silence(folder: &Path) -> Option<Duration> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let own = entries.filter(|entry| entry.file_name() != ABANDONED);
     let written = own.filter_map(|entry| entry.metadata().ok()?.modified().ok());
-    let last = written.max()?;
     let now = SystemTime::now();
-    let silence = now.duration_since(last);
-    Some(silence.unwrap_or_else(|ahead| ahead.duration()))
+    let distance = |written| {
+        let since = now.duration_since(written);
+        since.unwrap_or_else(|ahead| ahead.duration())
+    };
+    written.map(distance).min()
 }

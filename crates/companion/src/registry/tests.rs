@@ -268,6 +268,11 @@ fn the_next_run_knows_for_how_long_there_was_no_sign_of_life() {
     assert_eq!(hours(&previous), 72);
     slot.beat();
     drop(slot);
+    let (slot, previous) = registry.claim(&["/w".into()]).unwrap();
+    assert_eq!(hours(&previous), 0);
+    // The clock was put back: what was written before that is of a day to come.
+    age(&beaten, -2);
+    drop(slot);
     let (_slot, previous) = registry.claim(&["/w".into()]).unwrap();
     assert_eq!(hours(&previous), 0);
 }
@@ -331,9 +336,29 @@ fn a_slot_that_another_has_taken_is_not_made_again() {
     std::fs::remove_file(slot.folder().join(LOCK)).unwrap();
     let (next, _) = start(&registry, &["/w"], 2);
     assert_eq!(next.folder(), slot.folder());
+    assert!(slot.is_taken() && !next.is_taken());
     assert!(!slot.restore().unwrap());
     assert!(next.is_intact());
     assert_eq!(registry.running()[0].started_at, 2);
     drop(next);
     assert!(slot.restore().unwrap(), "it is free again");
+}
+
+#[cfg(unix)]
+#[test]
+fn of_two_that_serve_the_same_folders_the_older_one_knows_of_the_younger() {
+    let state = tempfile::tempdir().unwrap();
+    let registry = Registry::open(state.path()).unwrap();
+    let (mut older, _) = start(&registry, &["/w/sub"], 1);
+    assert!(older.rival(&record(&["/w/sub"], 1)).is_none());
+    std::fs::remove_dir_all(state.path().join("outrigger")).unwrap();
+    let registry = Registry::open(state.path()).unwrap();
+    let (_elsewhere, _) = start(&registry, &["/elsewhere"], 2);
+    let (younger, _) = start(&registry, &["/w"], 3);
+    assert!(older.restore().unwrap());
+    older.record(&record(&["/w/sub"], 1)).unwrap();
+    assert_ne!(older.folder(), younger.folder());
+    let rival = older.rival(&record(&["/w/sub"], 1)).unwrap();
+    assert_eq!(rival.started_at, 3);
+    assert!(younger.rival(&record(&["/w"], 3)).is_none());
 }

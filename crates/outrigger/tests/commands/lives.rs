@@ -448,3 +448,40 @@ fn a_companion_whose_place_was_taken_ends_and_leaves_the_place_alone() {
     machine.accept(&proposals[0]);
     assert_eq!(agent.hear_verdict()["params"]["content"], "new\n");
 }
+
+/// The folder of the first has another name than that of the second, so neither is in the other's way.
+#[test]
+fn a_companion_that_was_not_found_gives_way_to_the_one_that_was_started_then() {
+    let machine = machine();
+    let mut first = machine.start_companion(&[]);
+    first.signal(Signal::STOP);
+    fs::remove_dir_all(machine.home().join(".local/state/outrigger")).unwrap();
+    let second = machine.start_companion(&[]);
+    first.signal(Signal::CONT);
+    assert!(first.ended().success(), "{}", first.printed());
+    assert!(first.printed().contains("another companion was started"));
+    assert_eq!(machine.status()["pid"], second.pid());
+    assert_eq!(
+        machine.discovery_files(first.port()),
+        [""; 0].map(PathBuf::from)
+    );
+    assert!(!machine.discovery_files(second.port()).is_empty());
+}
+
+/// It is asked to end before it has noticed. What it says then must not be taken for the other's word.
+#[test]
+fn a_companion_whose_place_was_taken_does_not_end_the_other_with_itself() {
+    let machine = machine();
+    let mut first = machine.start_companion(&[]);
+    first.signal(Signal::STOP);
+    let companions = machine.home().join(".local/state/outrigger/companions");
+    let folder = fs::read_dir(companions).unwrap().next().unwrap().unwrap();
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    let second = machine.start_companion(&[]);
+    let record = machine.record();
+    first.signal(Signal::TERM);
+    first.signal(Signal::CONT);
+    assert!(first.ended().success(), "{}", first.printed());
+    assert_eq!(machine.record(), record);
+    assert_eq!(machine.status()["pid"], second.pid());
+}
