@@ -144,6 +144,11 @@ impl Discovery {
         self.is_displaced
     }
 
+    /// Why editors and commands do not find this companion.
+    pub(crate) fn record_trouble(&self) -> Option<&str> {
+        self.record_trouble.as_deref()
+    }
+
     /// What keeps agents and commands from finding us, as sentences for the person.
     pub(crate) fn problems(&self) -> Vec<String> {
         let problems = self.beacon.problems().iter();

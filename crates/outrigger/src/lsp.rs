@@ -12,7 +12,7 @@ mod variables;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use companion::registry::Record;
 use editor::{Greeting, Hello, SessionEnd, Trace};
@@ -34,6 +34,9 @@ use variables::with_patterns;
 /// How often, and at what intervals, to look for a companion that can be joined.
 const JOIN_TRIES: u32 = 500;
 const JOIN_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a companion that was started and is not found keeps another one from being started.
+const RELAUNCH: Duration = Duration::from_secs(2);
 
 /// How long what the editor has said before a signal may take to arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -112,6 +115,7 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
     let settings = settings(&hello.editor.options);
     let mut told = false;
     let mut trouble = None;
+    let mut launched = None;
     for _ in 0..JOIN_TRIES {
         let covering = registry.covering(&roots);
         if let Some(other) = covering.last().filter(|it| !is_same_version(it))
@@ -140,8 +144,14 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
                 for record in covering.iter().filter(|it| it.editor_settings.is_some()) {
                     end_unused(record).await;
                 }
-                launch::launch(global, args, hello, &roots, settings.clone()).await?;
-                continue;
+                // What was started is there to be found, unless somebody deletes what others find
+                // it by. It writes that again soon; another one would only be in its way.
+                if launched.is_none_or(|at: Instant| at.elapsed() > RELAUNCH) {
+                    let settings = settings.clone();
+                    let is_started = launch::launch(global, args, hello, &roots, settings).await?;
+                    launched = is_started.then(Instant::now);
+                    continue;
+                }
             }
         }
         tokio::time::sleep(JOIN_INTERVAL).await;

@@ -40,14 +40,15 @@ enum Report {
     Failed(String),
 }
 
-/// Starts a companion for `roots`. When this returns, there is one that can be joined.
+/// Starts a companion for `roots`. When this returns, there is one that can be joined; whether it is
+/// the one that was started.
 pub(super) async fn launch(
     global: &GlobalArgs,
     args: &LspArgs,
     hello: &Hello,
     roots: &[PathBuf],
     settings: String,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::new(
             FailureKind::Start,
@@ -81,7 +82,8 @@ pub(super) async fn launch(
     // It goes on by itself. It is collected when it ends, if we are still there.
     tokio::spawn(async move { child.wait().await });
     match serde_json::from_str(&line) {
-        Ok(Report::Started | Report::Served) => Ok(()),
+        Ok(Report::Started) => Ok(true),
+        Ok(Report::Served) => Ok(false),
         Ok(Report::Failed(why)) => Err(Failure::new(FailureKind::Start, why)),
         Err(_) => Err(failed(&"it ended without a word")),
     }

@@ -115,7 +115,7 @@ impl Service {
             parent,
             editor: process,
         };
-        let discovery = announce(beginning);
+        let discovery = announce(beginning, owner)?;
         Ok(Start::Started(Box::new(Service {
             server: HttpServer::start(place.listener, app, limits),
             ending,
@@ -173,12 +173,17 @@ impl Place {
 }
 
 /// Lets agents and commands find the companion.
-fn announce(beginning: Beginning) -> Discovery {
+fn announce(beginning: Beginning, owner: Owner) -> Result<Discovery, Failure> {
     let discovery = Discovery::start(beginning);
+    match discovery.record_trouble() {
+        // Its editor would not find it, and start another one, and another.
+        Some(trouble) if owner == Owner::Editor => return Err(cannot_start(trouble)),
+        _ => {}
+    }
     for problem in discovery.problems() {
         tracing::warn!("{problem}");
     }
-    discovery
+    Ok(discovery)
 }
 
 /// The journal, and what counts of what the run before has written into it.
