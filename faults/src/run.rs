@@ -97,6 +97,8 @@ struct Run<'a> {
     killed: Option<Pid>,
     /// Whether the journal cannot be written because of the disk.
     disk_is_bad: bool,
+    /// Whether there were two companions at the last look.
+    has_rivals: bool,
     /// Where the companion listened last.
     port: Option<u16>,
     editor: Option<Editor>,
@@ -142,6 +144,7 @@ impl Run<'_> {
             triggers: Vec::new(),
             killed: None,
             disk_is_bad: false,
+            has_rivals: false,
             port: world.record().map(|record| record.port),
             editor: None,
             page: Page::open(),
@@ -208,6 +211,10 @@ impl Run<'_> {
                 String::new()
             }
         };
+        if self.has_rivals {
+            // What was just proposed may be at the older one.
+            self.look_for_rivals();
+        }
         self.note(&step.to_string(), &result);
     }
 
@@ -384,7 +391,13 @@ impl Run<'_> {
             return "one is there".to_owned();
         }
         self.wait_for_faults();
+        let before = self.world.companion();
         self.editor = Editor::join(self.world.machine());
+        if before.is_some() && self.world.companion() != before {
+            // The older of two has given way already.
+            self.ledger().stopping(hangs);
+        }
+        self.look_for_rivals();
         let joined = self.editor.is_some();
         format!("joined: {joined}")
     }
@@ -417,7 +430,17 @@ impl Run<'_> {
             self.ledger().port_lost();
             self.port = port;
         }
+        self.look_for_rivals();
         started
+    }
+
+    /// Who starts a companion while the one that runs cannot be found, because its record or its lock
+    /// was removed, has two for a moment. Then the older one ends in good order.
+    fn look_for_rivals(&mut self) {
+        self.has_rivals = self.world.has_rivals();
+        if self.has_rivals {
+            self.ledger().stopping(hangs);
+        }
     }
 
     fn stop(&mut self) -> String {

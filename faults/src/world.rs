@@ -51,6 +51,9 @@ pub(crate) struct Record {
     pub(crate) page: String,
 }
 
+/// What the command line of a companion that belongs to editors has.
+const OF_EDITORS: &str = "__editor-service";
+
 impl World {
     pub(crate) fn new(program: &Path) -> io::Result<World> {
         let machine = Machine::new(program);
@@ -145,11 +148,14 @@ impl World {
         }
     }
 
-    /// The record of the youngest companion that is written down.
+    /// The record of the youngest companion that is written down and has not ended in good order.
     pub(crate) fn record(&self) -> Option<Record> {
         let records = self.files(Files::Record).into_iter();
         let records = records.filter_map(|path| {
             let record: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            if record["ending"] == true {
+                return None;
+            }
             let known = Record {
                 port: record["port"].as_u64()?.try_into().ok()?,
                 page: record["page"].as_str()?.to_owned(),
@@ -173,8 +179,15 @@ impl World {
     /// The process of a companion that belongs to editors, if one runs.
     pub(crate) fn companion_of_editors(&self) -> Option<Pid> {
         let mut processes = self.processes().into_iter();
-        let found = processes.find(|(_, words)| words.contains("__editor-service"));
+        let found = processes.find(|(_, words)| words.contains(OF_EDITORS));
         found.map(|(pid, _)| pid)
+    }
+
+    /// Whether more than one companion runs.
+    pub(crate) fn has_rivals(&self) -> bool {
+        let is_companion = |words: &str| words.contains(OF_EDITORS) || words.contains(" serve ");
+        let processes = self.processes().into_iter();
+        processes.filter(|(_, words)| is_companion(words)).count() > 1
     }
 
     /// Starts the companion, unless it runs; what happened, for the log.
