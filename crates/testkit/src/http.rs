@@ -48,13 +48,15 @@ impl Request {
         self
     }
 
-    /// The request as it is sent. Only a POST says how long its body is, unless a header does.
+    /// The request as it is sent. What has a body, and any POST, says how long it is, unless a header
+    /// does.
     pub fn bytes(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
-        if self.method == "POST" && header(&self.headers, "content-length").is_none() {
+        let has_body = self.method == "POST" || !self.body.is_empty();
+        if has_body && header(&self.headers, "content-length").is_none() {
             let _ = write!(head, "content-length: {}\r\n", self.body.len());
         }
         [format!("{head}\r\n").as_bytes(), &self.body].concat()

@@ -1,6 +1,7 @@
 //! Deciding from a terminal or a script.
 
 use serde_json::{Value, json};
+use testkit::http::{Connection, Request};
 use testkit::{Machine, PlayedAgent, finish};
 
 use crate::machine;
@@ -257,4 +258,41 @@ fn commands_find_the_companion_from_below_its_folder_and_by_name() {
     let mut command = machine.command(&["proposals"]);
     command.current_dir(machine.home());
     assert_eq!(finish(command, b"").code, 3);
+}
+
+/// What somebody has typed on a page, and the commands of somebody who has not looked there.
+#[test]
+fn what_is_shown_is_what_accept_takes() {
+    let machine = machine();
+    let served = machine.start_companion(&[]);
+    let mut agent = PlayedAgent::qwen(&machine, &served);
+    let path = machine.write("a.txt", "old\n");
+    agent.open_diff(&path, "new\n");
+    let shown = machine.run(&["show"]).good();
+    assert!(shown.ends_with("\n-old\n+new\n"), "{shown}");
+
+    let host = format!("127.0.0.1:{}", served.port());
+    let secret = machine.record()["secret"].as_str().unwrap().to_owned();
+    let draft = Request::new("PUT", "/api/proposals/1/draft")
+        .header("host", &host)
+        .header("authorization", &format!("Bearer {secret}"))
+        .header("content-type", "application/json")
+        .body(r#"{"content":"edited\n"}"#);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let status = runtime.unwrap().block_on(async {
+        let page = Connection::open(served.port()).await;
+        page.status(&draft).await
+    });
+    assert_eq!(status, 200);
+
+    let told = machine.run(&["show", "1"]);
+    assert!(told.stderr.contains("what `outrigger accept 1` takes"));
+    let shown = told.good();
+    assert!(shown.ends_with("\n-old\n+edited\n"), "{shown}");
+    let proposed = machine.run(&["show", "1", "--proposed"]).good();
+    assert!(proposed.ends_with("\n-old\n+new\n"), "{proposed}");
+    machine.run(&["accept", "1"]).good();
+    assert_eq!(agent.hear_verdict()["params"]["content"], "edited\n");
 }
