@@ -95,6 +95,12 @@ impl Connection {
         connection
     }
 
+    /// Takes answers as JSON only. The answer to a proposal of a session without a stream would be a
+    /// stream otherwise, which this does not read.
+    pub(crate) fn take_no_streams(&mut self) {
+        self.headers = self.headers.replace(", text/event-stream", "");
+    }
+
     /// Posts a body and reads the answer, which must be a success.
     pub(crate) async fn post(&mut self, path: &str, body: &[u8]) -> Answer {
         let head = format!(

@@ -228,12 +228,11 @@ async fn crowd(companion: &Companion, tell: Sender<Load>, ended: &AtomicBool) {
     let sessions = u32::try_from(agents.len()).unwrap();
     let (taken, refused) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     let waiting = Rc::new(RefCell::new(agents));
-    let done = Rc::new(RefCell::new(Vec::new()));
     let (folder, port) = (companion.household.workspace(), companion.port);
     let began = Instant::now();
     let mut proposers = JoinSet::new();
     for _ in 0..AT_ONCE {
-        let (waiting, done) = (waiting.clone(), done.clone());
+        let waiting = waiting.clone();
         let (taken, refused) = (taken.clone(), refused.clone());
         let folder = folder.clone();
         proposers.spawn_local(async move {
@@ -243,8 +242,10 @@ async fn crowd(companion: &Companion, tell: Sender<Load>, ended: &AtomicBool) {
                 let Some((session, agent)) = next else {
                     return;
                 };
-                // Its first connection may have been idle for too long to be kept.
+                // Its first connection may have been idle for too long to be kept. The new one ends with
+                // its proposals: the streams alone are nearly as many as one agent may have.
                 let mut agent = agent.again_on(port).await;
+                agent.take_no_streams();
                 for number in 0..PROPOSALS {
                     let path = folder.join(format!("load-{session}-{number}.rs"));
                     let edit = json!({ "filePath": path, "newContent": "x".repeat(TEXT) });
@@ -255,7 +256,6 @@ async fn crowd(companion: &Companion, tell: Sender<Load>, ended: &AtomicBool) {
                     };
                     count.set(count.get() + 1);
                 }
-                done.borrow_mut().push(agent);
             }
         });
     }
@@ -271,5 +271,5 @@ async fn crowd(companion: &Companion, tell: Sender<Load>, ended: &AtomicBool) {
     while !ended.load(Ordering::Acquire) {
         tokio::time::sleep(PAUSE).await;
     }
-    drop((unread, done));
+    drop(unread);
 }
