@@ -1,5 +1,7 @@
 //! The changes of the feed.
 
+use std::collections::BTreeMap;
+
 use companion::desk::{AgentSession, LogEntry};
 use workbench::{
     Agent, Fault, FileChange, HeldBack, Original, Outcome, Proposal, ProposalId, Reason, SessionId,
@@ -90,15 +92,25 @@ pub struct ProposalSummary {
 }
 
 impl ProposalSummary {
-    /// Summarises a proposal; `agents` has the agent that made it, unless it is of the chat. It may
+    /// Summarises proposals; `agents` has the agents that made them, except for the chat. It may
     /// have to compare the texts, which takes a while for large ones.
-    pub fn of(proposal: &Proposal, agents: &[AgentSession]) -> ProposalSummary {
+    pub fn all(proposals: &[Proposal], agents: &[AgentSession]) -> Vec<ProposalSummary> {
+        let agents: BTreeMap<_, _> = agents.iter().map(|agent| (&agent.id, agent)).collect();
+        let agent_of = |proposal: &Proposal| agents.get(&proposal.session).copied();
+        let proposals = proposals.iter();
+        proposals
+            .map(|proposal| Self::of(proposal, agent_of(proposal)))
+            .collect()
+    }
+
+    /// Summarises one; `agent` is the agent that made it, unless it is of the chat.
+    pub fn of(proposal: &Proposal, agent: Option<&AgentSession>) -> ProposalSummary {
         let review = proposal.texts.review();
         ProposalSummary {
             id: proposal.id,
             path: proposal.path.clone(),
             agent: proposal.agent,
-            who: who(proposal, agents),
+            who: words::who(proposal.agent, agent),
             session: proposal.session.clone(),
             opened_at: proposal.opened_at,
             new_file: proposal.texts.original == Original::Absent,

@@ -7,7 +7,10 @@
 use std::sync::{Arc, Weak};
 
 use companion::desk::{AgentSession, Desk, Event, Gone, LogEntry, Revision};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
 use workbench::ProposalId;
 
 use crate::change::{Change, Counts, ProposalSummary};
@@ -46,7 +49,18 @@ impl Parts {
         counts: true,
         shared: false,
     };
+
+    fn and(self, other: Parts) -> Parts {
+        Parts {
+            agents: self.agents || other.agents,
+            counts: self.counts || other.counts,
+            shared: self.shared || other.shared,
+        }
+    }
 }
+
+/// How many events are taken together, if they wait. What they may have changed is fetched once.
+const TOGETHER: usize = 64;
 
 /// The new state of those parts, and the new entries of the log.
 struct Fetched {
@@ -91,65 +105,57 @@ impl Pump {
         }
     }
 
+    /// A snapshot may have told more than was published.
+    fn heed_snapshots(&mut self, feed: &Feed) {
+        let snapshots = feed.snapshots();
+        if snapshots != self.snapshots {
+            self.snapshots = snapshots;
+            self.forget_published();
+        }
+    }
+
+    fn forget_published(&mut self) {
+        self.agents = None;
+        self.counts = None;
+        self.shared = None;
+    }
+
+    /// Publishes an event, and those that wait behind it.
     async fn publish(&mut self, desk: &Desk, feed: &Feed, event: Event) -> Result<(), Gone> {
         // Read before the demand: the snapshot of a reader that joins now has at least these entries.
         let revision = self.revision.get();
-        let (demand, snapshots) = (feed.demand(), feed.snapshots());
-        if demand == Demand::None || snapshots != self.snapshots {
-            self.snapshots = snapshots;
-            self.agents = None;
-            self.counts = None;
-            self.shared = None;
-        }
+        let demand = feed.demand();
+        self.heed_snapshots(feed);
         if demand == Demand::None {
+            self.forget_published();
             feed.start_over();
             self.logged = revision;
             return Ok(());
         }
-        let parts = match event {
-            Event::Opened(id) => {
-                if let Some(summary) = summarise(desk, id).await? {
-                    feed.push(Change::Opened(summary));
+        let mut parts = publish_event(desk, feed, event, demand).await?;
+        for _ in 1..TOGETHER {
+            let more = match self.events.try_recv() {
+                Ok(event) => publish_event(desk, feed, event, demand).await?,
+                Err(TryRecvError::Lagged(_)) => {
+                    feed.start_over();
+                    None
                 }
-                Parts::COUNTS
-            }
-            Event::Revised(id) => {
-                if let Some(summary) = summarise(desk, id).await? {
-                    feed.push(Change::Revised(summary));
-                }
-                return Ok(());
-            }
-            Event::Touched(_) => return Ok(()),
-            Event::Drafted(id) => {
-                feed.push(Change::Drafted(id));
-                return Ok(());
-            }
-            Event::Closed(id, outcome) => {
-                feed.push(Change::Closed(id, outcome));
-                Parts {
-                    agents: true,
-                    ..Parts::COUNTS
-                }
-            }
-            Event::Delivered(_) | Event::SessionsChanged => Parts {
-                agents: true,
-                ..Parts::default()
-            },
-            Event::FaultsChanged => {
-                let faults = desk.ask(|state| state.workbench().faults().to_vec());
-                feed.push(Change::Faults(faults.await?));
-                return Ok(());
-            }
-            Event::ContextChanged | Event::HeldBackChanged => Parts {
-                shared: demand == Demand::Full,
-                ..Parts::COUNTS
-            },
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            };
+            parts = match (parts, more) {
+                (Some(one), Some(other)) => Some(one.and(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        let Some(parts) = parts else {
+            return Ok(());
         };
         let logged = match demand {
             Demand::Full => self.logged,
             _ => revision,
         };
         let fetched = fetch(desk, parts, logged).await?;
+        self.heed_snapshots(feed);
         if let Some(agents) = fetched.agents
             && self.agents.as_ref() != Some(&agents)
         {
@@ -183,18 +189,68 @@ impl Pump {
     }
 }
 
+/// Publishes what an event itself says, and returns what else it may have changed; `None` if not even
+/// the log has.
+async fn publish_event(
+    desk: &Desk,
+    feed: &Feed,
+    event: Event,
+    demand: Demand,
+) -> Result<Option<Parts>, Gone> {
+    Ok(Some(match event {
+        Event::Opened(id) => {
+            if let Some(summary) = summarise(desk, id).await? {
+                feed.push(Change::Opened(summary));
+            }
+            Parts::COUNTS
+        }
+        Event::Revised(id) => {
+            if let Some(summary) = summarise(desk, id).await? {
+                feed.push(Change::Revised(summary));
+            }
+            return Ok(None);
+        }
+        Event::Touched(_) => return Ok(None),
+        Event::Drafted(id) => {
+            feed.push(Change::Drafted(id));
+            return Ok(None);
+        }
+        Event::Closed(id, outcome) => {
+            feed.push(Change::Closed(id, outcome));
+            Parts {
+                agents: true,
+                ..Parts::COUNTS
+            }
+        }
+        Event::Delivered(_) | Event::SessionsChanged => Parts {
+            agents: true,
+            ..Parts::default()
+        },
+        Event::FaultsChanged => {
+            let faults = desk.ask(|state| state.workbench().faults().to_vec());
+            feed.push(Change::Faults(faults.await?));
+            return Ok(None);
+        }
+        Event::ContextChanged | Event::HeldBackChanged => Parts {
+            shared: demand == Demand::Full,
+            ..Parts::COUNTS
+        },
+    }))
+}
+
 /// Summarises a proposal that was opened; `None` if it is closed already.
 async fn summarise(desk: &Desk, id: ProposalId) -> Result<Option<ProposalSummary>, Gone> {
     let found = desk.ask(move |state| {
-        let proposal = state.proposal(id).cloned();
-        (proposal, state.sessions(), state.receipt())
+        let proposal = state.proposal(id)?.clone();
+        let agent = state.session(&proposal.session);
+        Some((proposal, agent, state.receipt()))
     });
-    let (Some(proposal), agents, receipt) = found.await? else {
+    let Some((proposal, agent, receipt)) = found.await? else {
         return Ok(None);
     };
     // What the person has seen must survive a crash.
     receipt.settled().await;
-    let summary = off_thread(move || ProposalSummary::of(&proposal, &agents)).await;
+    let summary = off_thread(move || ProposalSummary::of(&proposal, agent.as_ref())).await;
     summary.map(Some).map_err(|_| Gone)
 }
 
@@ -206,7 +262,7 @@ async fn fetch(desk: &Desk, parts: Parts, logged: u64) -> Result<Fetched, Gone> 
             revision: log.revision().get(),
             agents: parts.agents.then(|| state.sessions()),
             counts: parts.counts.then(|| Counts {
-                pending: state.proposals().count(),
+                pending: state.pending(),
                 held_back: state.workbench().held_back(),
                 paused: state.is_paused(),
             }),

@@ -5,7 +5,7 @@
 //! holds up nothing but this. It is interested in reviews alone, so that nobody collects what
 //! agents see while no page is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -75,10 +75,7 @@ impl News {
             Item::Snapshot(snapshot) => {
                 let overview = &snapshot.overview;
                 let (proposals, agents) = (overview.proposals.clone(), overview.agents.clone());
-                let summaries = move || {
-                    let summaries = proposals.iter().map(|it| ProposalSummary::of(it, &agents));
-                    summaries.collect()
-                };
+                let summaries = move || ProposalSummary::all(&proposals, &agents);
                 return Ok(News::State {
                     proposals: front::off_thread(summaries).await?,
                     agents: snapshot.overview.agents.clone(),
@@ -137,7 +134,7 @@ impl Narrator {
                     return Vec::new();
                 }
                 let mut lines = self.present(agents, now);
-                let pending: Vec<_> = proposals.iter().map(|proposal| proposal.id).collect();
+                let pending: BTreeSet<_> = proposals.iter().map(|proposal| proposal.id).collect();
                 let known: Vec<_> = self.proposals.keys().copied().collect();
                 for over in known.into_iter().filter(|id| !pending.contains(id)) {
                     lines.extend(self.closed(over, outcomes.get(&over).copied()));
@@ -194,7 +191,7 @@ impl Narrator {
 
     /// These agents have a session now.
     fn present(&mut self, sessions: Vec<AgentSession>, now: Instant) -> Vec<String> {
-        let ids: Vec<_> = sessions.iter().map(|agent| agent.id.clone()).collect();
+        let ids: BTreeSet<_> = sessions.iter().map(|agent| agent.id.clone()).collect();
         let left = self.agents.extract_if(.., |id, _| !ids.contains(id));
         let mut lines: Vec<_> = left.map(|(_, (agent, _))| words::gone(&agent)).collect();
         for agent in sessions {

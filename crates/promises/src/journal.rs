@@ -12,13 +12,14 @@ use crate::scratch::Scratch;
 use crate::workplace::{desk, proposal};
 
 /// The files of a journal, in the order of the parts.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "sessions.json",
     "documents.json",
     "proposal-1.json",
     "proposal-2.json",
     "verdict-1.json",
     "verdict-2.json",
+    "counter.json",
 ];
 
 /// Takes the files of a journal.

@@ -97,8 +97,8 @@ fn unicode(path: &Path) -> PathBuf {
 
 /// A list of proposals. It may have to compare the texts, which takes a while for large ones.
 pub(crate) fn proposals(proposals: &[Proposal], agents: &[AgentSession]) -> Vec<wire::Proposal> {
-    let summaries = proposals.iter().map(|it| ProposalSummary::of(it, agents));
-    summaries.map(|it| summary(&it)).collect()
+    let summaries = ProposalSummary::all(proposals, agents);
+    summaries.iter().map(summary).collect()
 }
 
 /// A proposal in a list, already summarised.
@@ -128,8 +128,9 @@ pub(crate) fn summary(summary: &ProposalSummary) -> wire::Proposal {
 pub(crate) fn detail(of: &Proposal, agents: &[AgentSession]) -> wire::Detail {
     let texts = &of.texts;
     let draft = of.draft.as_deref();
+    let agent = agents.iter().find(|agent| agent.id == of.session);
     wire::Detail {
-        proposal: summary(&ProposalSummary::of(of, agents)),
+        proposal: summary(&ProposalSummary::of(of, agent)),
         diff: texts.unified(&of.path),
         original: texts.original.text().map(str::to_owned),
         proposed: texts.proposed.clone(),

@@ -18,7 +18,37 @@ pub struct Proposals {
     open: BTreeMap<ProposalId, Proposal>,
     /// The same, by session and path.
     index: BTreeMap<SessionId, BTreeMap<String, ProposalId>>,
+    /// What all of them take. There can be many, and this is asked for with each new one.
+    total: Room,
     next_id: u64,
+}
+
+/// The bytes that proposals take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Room {
+    /// See [`Proposal::requested_bytes`].
+    requested: usize,
+    /// See [`Proposal::bytes`].
+    all: usize,
+}
+
+impl Room {
+    fn of(proposal: &Proposal) -> Room {
+        Room {
+            requested: proposal.requested_bytes(),
+            all: proposal.bytes(),
+        }
+    }
+
+    fn add(&mut self, other: Room) {
+        self.requested += other.requested;
+        self.all += other.all;
+    }
+
+    fn take(&mut self, other: Room) {
+        self.requested -= other.requested;
+        self.all -= other.all;
+    }
 }
 
 /// What [`Proposals::propose`] did.
@@ -36,6 +66,7 @@ impl Proposals {
         Proposals {
             open: BTreeMap::new(),
             index: BTreeMap::new(),
+            total: Room::default(),
             next_id: first_id,
         }
     }
@@ -83,12 +114,12 @@ impl Proposals {
 
     /// How many bytes the requests of agents take, see [`Proposal::requested_bytes`].
     pub fn requested_bytes(&self) -> usize {
-        self.iter().map(Proposal::requested_bytes).sum()
+        self.total.requested
     }
 
     /// How many bytes all of them take, see [`Proposal::bytes`].
     pub fn bytes(&self) -> usize {
-        self.iter().map(Proposal::bytes).sum()
+        self.total.all
     }
 
     /// How many are open.
@@ -109,7 +140,7 @@ impl Proposals {
         revision: u32,
         text: impl Into<Arc<str>>,
     ) -> Result<(), Refusal> {
-        let proposal = self.open.get_mut(&id).ok_or(Refusal::Unknown(id))?;
+        let proposal = self.open.get(&id).ok_or(Refusal::Unknown(id))?;
         if revision != proposal.revision {
             return Err(Refusal::Stale);
         }
@@ -126,32 +157,32 @@ impl Proposals {
             let changed = proposal.file_change.is_some();
             return Err(Refusal::Withheld { reason, changed });
         }
-        proposal.draft = (*text != *proposal.texts.proposed).then_some(text);
+        self.change(id, |proposal| {
+            proposal.draft = (*text != *proposal.texts.proposed).then_some(text);
+        });
         Ok(())
     }
 
     /// The file of a proposal may be shared with agents, or not. Returns whether that is news.
     pub fn set_visibility(&mut self, id: ProposalId, visibility: Visibility) -> bool {
-        let Some(proposal) = self.open.get_mut(&id) else {
-            return false;
-        };
-        let before = proposal.withheld;
-        proposal.set_visibility(visibility);
-        before != proposal.withheld
+        let changed = self.change(id, |proposal| {
+            let before = proposal.withheld;
+            proposal.set_visibility(visibility);
+            before != proposal.withheld
+        });
+        changed.unwrap_or(false)
     }
 
     /// The file has changed: from now on the proposal is reviewed against its present text.
     /// Returns whether it is; it is not if somebody else was first, or if it is over.
     pub fn revise(&mut self, id: ProposalId, revised: Revised) -> bool {
-        let proposal = self.open.get_mut(&id);
-        proposal.is_some_and(|proposal| proposal.apply(revised))
+        let applied = self.change(id, |proposal| proposal.apply(revised));
+        applied.unwrap_or(false)
     }
 
     /// A command has shown this revision to the person.
     pub fn mark_shown(&mut self, id: ProposalId, revision: u32) {
-        if let Some(proposal) = self.open.get_mut(&id) {
-            proposal.shown = revision;
-        }
+        self.change(id, |proposal| proposal.shown = revision);
     }
 
     /// The person has decided. The proposal is removed, unless the decision is
@@ -187,12 +218,13 @@ impl Proposals {
 
     /// Withdraws all proposals of a session that has ended.
     pub fn withdraw_all(&mut self, session: &SessionId) -> Vec<Proposal> {
-        self.index
-            .remove(session)
-            .into_iter()
-            .flat_map(BTreeMap::into_values)
-            .filter_map(|id| self.open.remove(&id))
-            .collect()
+        let of_session = self.index.remove(session).into_iter();
+        let ids = of_session.flat_map(BTreeMap::into_values);
+        let gone: Vec<_> = ids.filter_map(|id| self.open.remove(&id)).collect();
+        for proposal in &gone {
+            self.total.take(Room::of(proposal));
+        }
+        gone
     }
 
     /// What this session proposes for this path.
@@ -206,11 +238,22 @@ impl Proposals {
             .entry(proposal.session.clone())
             .or_default()
             .insert(proposal.path.clone(), proposal.id);
+        self.total.add(Room::of(&proposal));
         self.open.insert(proposal.id, proposal);
+    }
+
+    /// Changes a proposal, if it is open. Nothing else does, so that the total stays right.
+    fn change<T>(&mut self, id: ProposalId, change: impl FnOnce(&mut Proposal) -> T) -> Option<T> {
+        let proposal = self.open.get_mut(&id)?;
+        self.total.take(Room::of(proposal));
+        let result = change(proposal);
+        self.total.add(Room::of(proposal));
+        Some(result)
     }
 
     fn remove(&mut self, id: ProposalId) -> Option<Proposal> {
         let proposal = self.open.remove(&id)?;
+        self.total.take(Room::of(&proposal));
         if let Some(paths) = self.index.get_mut(&proposal.session) {
             paths.remove(&proposal.path);
             if paths.is_empty() {

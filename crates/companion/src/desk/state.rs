@@ -261,6 +261,11 @@ impl State {
         }
     }
 
+    /// How much is pending.
+    pub fn pending(&self) -> usize {
+        self.proposals.len()
+    }
+
     /// What is pending, oldest first.
     pub fn proposals(&self) -> impl Iterator<Item = &Proposal> {
         self.proposals.iter()
@@ -383,8 +388,7 @@ impl State {
             let about = self.proposal_ref(proposal);
             self.log.write(now(), LogEvent::Proposed(about));
             self.save_proposal(opened.id);
-            // The file of the sessions also holds the counter: a number is never used twice.
-            self.save_sessions();
+            self.journal.save_counter(self.proposals.next_id());
         }
         self.emit(Event::Opened(opened.id));
         Ok(opened.id)

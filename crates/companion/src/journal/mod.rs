@@ -18,13 +18,14 @@ use workbench::{Focus, Proposal, ProposalId};
 pub use saved::Saved;
 #[cfg(test)]
 use saved::SavedClient;
-use saved::{SavedDocument, SavedProposal, SavedSessions};
+use saved::{SavedCounter, SavedDocument, SavedProposal, SavedSessions};
 pub(crate) use saved::{SavedSession, SavedVerdict};
 pub use writer::JournalTrouble;
 pub(crate) use writer::Progress;
 use writer::{Entry, FileContents, PROPOSAL, VERDICT, Writer};
 
 const SESSIONS: &str = "sessions.json";
+const COUNTER: &str = "counter.json";
 const DOCUMENTS: &str = "documents.json";
 /// No file of ours can be larger: two texts at the largest size, escaped.
 const LARGEST: u64 = 1 << 30;
@@ -111,6 +112,11 @@ impl Journal {
             saved.sessions = sessions.sessions;
             saved.next_proposal = sessions.next_proposal;
         }
+        if let Some(counter) = load::<SavedCounter>(&folder.join(COUNTER))
+            && is_possible(counter.next_proposal)
+        {
+            saved.next_proposal = saved.next_proposal.max(counter.next_proposal);
+        }
         if let Some(documents) = load::<Vec<SavedDocument>>(&folder.join(DOCUMENTS)) {
             saved.documents = documents
                 .into_iter()
@@ -150,6 +156,11 @@ impl Journal {
             SESSIONS.into(),
             Some(FileContents::Sessions(sessions, next_proposal)),
         );
+    }
+
+    /// A number is never given twice.
+    pub(crate) fn save_counter(&self, next_proposal: u64) {
+        self.enqueue(COUNTER.into(), Some(FileContents::Counter(next_proposal)));
     }
 
     pub(crate) fn save_proposal(&self, proposal: Proposal) {
@@ -211,19 +222,21 @@ impl Journal {
 impl Saved {
     /// Leaves out what has a number that was never given. The next proposal could get none after it.
     fn drop_impossible_numbers(&mut self) {
-        let is_possible = |number: u64| {
-            let is_possible = number <= LARGEST_NUMBER;
-            if !is_possible {
-                tracing::warn!(number, "ignoring an impossible number of an earlier run");
-            }
-            is_possible
-        };
         self.proposals.retain(|it| is_possible(it.id.get()));
         self.verdicts.retain(|it| is_possible(it.proposal));
         if !is_possible(self.next_proposal) {
             self.next_proposal = 0;
         }
     }
+}
+
+/// Whether a number can have been given, or will be given next.
+fn is_possible(number: u64) -> bool {
+    let is_possible = number <= LARGEST_NUMBER;
+    if !is_possible {
+        tracing::warn!(number, "ignoring an impossible number of an earlier run");
+    }
+    is_possible
 }
 
 impl Drop for Journal {

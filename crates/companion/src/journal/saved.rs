@@ -167,6 +167,13 @@ pub(super) struct SavedSessions {
     pub(super) sessions: Vec<SavedSession>,
 }
 
+/// The number of the next proposal is in a file of its own: it changes with each of them, and there
+/// can be many sessions.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedCounter {
+    pub(super) next_proposal: u64,
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedProposal {
     id: u64,

@@ -376,3 +376,22 @@ fn the_number_of_a_revision_is_used_once() {
         assert_eq!(old.proposals[0].revision, Proposal::FIRST);
     }
 }
+
+#[tokio::test]
+async fn the_larger_counter_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    for (counter, sessions, expected) in [(7, 3, 7), (7, 9, 9), (10, 9, 10)] {
+        journal.save_counter(counter);
+        journal.save_sessions(Vec::new(), sessions);
+        journal.receipt().written().await.unwrap();
+        assert_eq!(Journal::load(folder.path()).next_proposal, expected);
+    }
+    // A damaged one says nothing.
+    let impossible = format!(r#"{{"next_proposal":{}}}"#, LARGEST_NUMBER + 2);
+    for damaged in ["", "{}", &impossible] {
+        std::fs::write(folder.path().join(COUNTER), damaged).unwrap();
+        let loaded = Journal::load(folder.path()).next_proposal;
+        assert!(loaded <= LARGEST_NUMBER, "{damaged}");
+    }
+}

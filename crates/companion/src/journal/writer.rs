@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use workbench::{Focus, Proposal};
 
-use super::saved::{SavedDocument, SavedProposal, SavedSession, SavedSessions, SavedVerdict};
+use super::saved::{
+    SavedCounter, SavedDocument, SavedProposal, SavedSession, SavedSessions, SavedVerdict,
+};
 
 /// When to try again what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
@@ -69,6 +71,7 @@ struct Numbered {
 #[derive(Debug)]
 pub(super) enum FileContents {
     Sessions(Vec<SavedSession>, u64),
+    Counter(u64),
     Proposal(Box<Proposal>),
     Verdict(SavedVerdict),
     Documents(Vec<(Focus, u64)>),
@@ -317,6 +320,9 @@ impl FileContents {
             FileContents::Sessions(sessions, next_proposal) => serde_json::to_vec(&SavedSessions {
                 next_proposal: *next_proposal,
                 sessions: sessions.clone(),
+            }),
+            FileContents::Counter(next_proposal) => serde_json::to_vec(&SavedCounter {
+                next_proposal: *next_proposal,
             }),
             FileContents::Proposal(proposal) => {
                 serde_json::to_vec(&SavedProposal::from(&**proposal))

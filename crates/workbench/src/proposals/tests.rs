@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::{Agent, Original, Texts, UnknownHunk, Verdict, VerdictCapabilities};
 
@@ -37,6 +39,7 @@ fn listed(proposals: &Proposals) -> Vec<String> {
     let by_path: usize = proposals.index.values().map(BTreeMap::len).sum();
     assert_eq!(by_path, proposals.len());
     assert!(proposals.index.values().all(|paths| !paths.is_empty()));
+    assert_totals(proposals);
     proposals
         .iter()
         .map(|open| {
@@ -50,6 +53,54 @@ fn listed(proposals: &Proposals) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// What all of them take is what each of them takes.
+fn assert_totals(proposals: &Proposals) {
+    let requested: usize = proposals.iter().map(Proposal::requested_bytes).sum();
+    let all: usize = proposals.iter().map(Proposal::bytes).sum();
+    assert_eq!(
+        (proposals.requested_bytes(), proposals.bytes()),
+        (requested, all)
+    );
+}
+
+proptest! {
+    #[test]
+    fn the_totals_are_right_whatever_happens(
+        steps in prop::collection::vec((0..8_u8, 0..3_u8, 0..3_u8, "[a-c\n]{0,9}"), 0..40)
+    ) {
+        let mut proposals = Proposals::new(1);
+        for (step, session, path, text) in steps {
+            let (session, path) = (format!("s{session}"), format!("/{path}"));
+            let of = SessionId::new(session.as_str());
+            let id = proposals.find(&of, &path).unwrap_or(ProposalId::new(99));
+            match step {
+                0 | 1 => drop(propose(&mut proposals, &session, &path, &text)),
+                2 => {
+                    let revision = proposals.get(id).map_or(1, |proposal| proposal.revision);
+                    drop(proposals.set_draft(id, revision, text));
+                }
+                3 => {
+                    if let Some(proposal) = proposals.get(id) {
+                        let now = Original::Text(format!("{text}\nold\n").into());
+                        let revised = proposal.against(now);
+                        proposals.revise(id, revised);
+                    }
+                }
+                4 => drop(proposals.withdraw_path(&of, &path)),
+                5 => drop(proposals.withdraw_all(&of)),
+                6 => drop(proposals.decide(id, Decision::Reject, None)),
+                _ => {
+                    let kept = proposals.withdraw(id);
+                    if let Some(kept) = kept {
+                        proposals.restore(kept);
+                    }
+                }
+            }
+            assert_totals(&proposals);
+        }
+    }
 }
 
 #[test]

@@ -23,8 +23,7 @@ impl State {
         }
         let (waiter, verdict) = oneshot::channel();
         self.direct_waiters.insert(opened.id, waiter);
-        // A number is never used twice, also after a restart.
-        self.save_sessions();
+        self.journal.save_counter(self.proposals.next_id());
         if let Some(proposal) = self.proposals.get(opened.id) {
             let about = self.proposal_ref(proposal);
             self.log.write(now(), LogEvent::Proposed(about));

@@ -2,8 +2,7 @@
 //!
 //! A few small requests can name large files, and each of them is kept until the person decides. So
 //! there is one budget for all of them ([`Limits::texts`](crate::Limits::texts)), and room is
-//! reserved before a file is read. What the proposals take is counted anew each time, so it cannot
-//! be counted wrong; only what is being read has to be remembered.
+//! reserved before a file is read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +40,10 @@ impl State {
 
     /// The texts of files that proposals are about, as far as they have this many bytes.
     pub fn known_originals(&self, bytes: u64) -> Vec<Arc<str>> {
+        // Many proposals are about files that do not exist yet.
+        if bytes == 0 {
+            return Vec::new();
+        }
         let originals = self.proposals.iter().flat_map(|proposal| {
             let present = &proposal.texts.original;
             [present, &proposal.requested.original]

@@ -105,21 +105,22 @@ impl Presence {
 impl State {
     /// Who is here, oldest first, and who is gone with a decision that has not reached it.
     pub fn sessions(&self) -> Vec<AgentSession> {
-        let mut sessions: Vec<_> = self
-            .sessions
-            .iter()
+        let mut processes = RunningProcesses::default();
+        let all = self.sessions.iter();
+        let mut sessions: Vec<_> = all
             .filter_map(|(id, session)| {
-                let presence = match self.attendance(session) {
-                    Attendance::Present if session.mailbox.is_listening() => Presence::Connected,
-                    Attendance::Present => Presence::Away,
-                    _ if session.mailbox.undelivered() > 0 => Presence::Gone,
-                    _ => return None,
-                };
-                Some(self.describe(id, session, presence))
+                let existence = session.existence(|process| processes.is_running(process));
+                self.describe(id, session, existence)
             })
             .collect();
         sessions.sort_by(|a, b| (a.opened_at, &a.id).cmp(&(b.opened_at, &b.id)));
         sessions
+    }
+
+    /// One of them.
+    pub fn session(&self, id: &SessionId) -> Option<AgentSession> {
+        let session = self.sessions.get(id)?;
+        self.describe(id, session, session.existence(AgentProcess::is_running))
     }
 
     /// Whether any agent has a session.
@@ -127,10 +128,21 @@ impl State {
         !self.sessions.is_empty()
     }
 
-    fn describe(&self, id: &SessionId, session: &SessionState, presence: Presence) -> AgentSession {
+    fn describe(
+        &self,
+        id: &SessionId,
+        session: &SessionState,
+        existence: Existence,
+    ) -> Option<AgentSession> {
+        let presence = match self.judge(session, existence) {
+            Attendance::Present if session.mailbox.is_listening() => Presence::Connected,
+            Attendance::Present => Presence::Away,
+            _ if session.mailbox.undelivered() > 0 => Presence::Gone,
+            _ => return None,
+        };
         let process = session.process.clone();
         let folder = process.as_ref().and_then(|process| process.folder.as_ref());
-        AgentSession {
+        Some(AgentSession {
             id: id.clone(),
             agent: session.agent,
             client: session.client.clone(),
@@ -140,7 +152,7 @@ impl State {
             streaming: presence == Presence::Connected,
             presence,
             undelivered: session.mailbox.undelivered(),
-        }
+        })
     }
 
     /// Opens a session for an agent whose process is `process`, if that is known.
@@ -357,9 +369,13 @@ impl State {
     /// Orphans the proposals of agents that stay away, and ends the sessions of those that do
     /// not come back.
     pub(super) fn end_the_absent(&mut self) {
+        let mut processes = RunningProcesses::default();
         let judged = self.sessions.iter();
         let judged: Vec<_> = judged
-            .map(|(id, session)| (id.clone(), self.attendance(session)))
+            .map(|(id, session)| {
+                let existence = session.existence(|process| processes.is_running(process));
+                (id.clone(), self.judge(session, existence))
+            })
             .collect();
         for (id, attendance) in judged {
             match attendance {
@@ -394,12 +410,16 @@ impl State {
     }
 
     fn attendance(&self, session: &SessionState) -> Attendance {
+        self.judge(session, session.existence(AgentProcess::is_running))
+    }
+
+    fn judge(&self, session: &SessionState, existence: Existence) -> Attendance {
         let rule = AbsenceRule {
             grace: self.limits.grace,
             memory: self.limits.memory,
         };
         let silence = (!session.mailbox.is_connected()).then(|| session.seen.elapsed());
-        rule.judge(silence, session.existence())
+        rule.judge(silence, existence)
     }
 
     fn sessions_changed(&mut self) {
@@ -439,15 +459,32 @@ impl SessionState {
 
     /// Whether its process is known to have ended.
     pub(super) fn has_ended(&self) -> bool {
-        self.existence() == Existence::Ended
+        self.existence(AgentProcess::is_running) == Existence::Ended
     }
 
-    /// It asks the system, which answers from memory: no disk and no other machine can delay it.
-    fn existence(&self) -> Existence {
+    /// Whether its process runs is asked with `is_running`. The system answers that from memory: no
+    /// disk and no other machine can delay it.
+    fn existence<'a>(&'a self, is_running: impl FnOnce(&'a AgentProcess) -> bool) -> Existence {
         match &self.process {
-            Some(process) if !process.is_running() => Existence::Ended,
+            Some(process) if !is_running(process) => Existence::Ended,
             Some(_) if !self.superseded => Existence::Running,
             _ => Existence::Unknown,
         }
+    }
+}
+
+/// Asks the system once for each process, however many sessions it has.
+#[derive(Default)]
+struct RunningProcesses<'a>(Vec<(&'a AgentProcess, bool)>);
+
+impl<'a> RunningProcesses<'a> {
+    fn is_running(&mut self, process: &'a AgentProcess) -> bool {
+        let known = self.0.iter().find(|(known, _)| known.line == process.line);
+        if let Some((_, is_running)) = known {
+            return *is_running;
+        }
+        let is_running = process.is_running();
+        self.0.push((process, is_running));
+        is_running
     }
 }
