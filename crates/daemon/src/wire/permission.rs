@@ -30,17 +30,21 @@ pub struct PermissionRequest {
 impl PermissionRequest {
     /// The questions, if the agent wants answers and not a permission.
     ///
-    /// The tool's kind does not tell; the daemon marks questions in the call's metadata. The
-    /// questions there are the trusted copy; those in the tool's input are the fallback.
+    /// The published daemon marks a question in the call's metadata, and the questions there are the
+    /// trusted copy; those in the tool's input are the fallback. Its specification marks it by the
+    /// tool's kind instead, with the questions in the input.
     pub fn questions(&self) -> Option<Vec<Question>> {
-        let meta = self.tool_call.meta.as_ref()?;
-        let is = |name: &str, value: &str| meta.get(name).and_then(Value::as_str) == Some(value);
-        if !is("qwenInteractionKind", "user_question") && !is("toolName", "ask_user_question") {
+        const TOOL: &str = "ask_user_question";
+        let call = &self.tool_call;
+        let meta = |name| call.meta.as_ref()?.get(name);
+        let is = |name, value: &str| meta(name).and_then(Value::as_str) == Some(value);
+        let is_specified = call.kind.as_ref().is_some_and(|kind| kind.as_str() == TOOL);
+        if !is_specified && !is("qwenInteractionKind", "user_question") && !is("toolName", TOOL) {
             return None;
         }
-        let input = self.tool_call.raw_input.as_ref();
+        let input = call.raw_input.as_ref();
         let lists = [
-            meta.get("qwenQuestions"),
+            meta("qwenQuestions"),
             input.and_then(|it| it.get("questions")),
         ];
         lists

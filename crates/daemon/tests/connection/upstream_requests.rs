@@ -196,9 +196,53 @@ async fn does_not_route_non_question_permission_requests_through_ask_user_questi
     let daemon = daemon().await;
     let (_connection, mut events) = connected(&daemon).await;
     // Questions in the input alone do not make a question: any tool may have such an argument.
+    for kind in ["edit", "other", ""] {
+        let mut request = permission(&format!("r-{kind}"));
+        request["toolCall"]["rawInput"] = json!({"questions": [{"question": "?"}]});
+        request["toolCall"]["kind"] = kind.into();
+        daemon.emit("permission_request", request);
+        assert_eq!(asked(&mut events).await.questions, None, "{kind:?}");
+    }
+}
+
+/// The form of the specification, beside the one of the published daemon.
+#[tokio::test]
+async fn a_tool_call_of_the_question_kind_is_a_question() {
+    let daemon = daemon().await;
+    let (connection, mut events) = connected(&daemon).await;
+    takes_votes(&daemon, "r-1");
     let mut request = permission("r-1");
-    request["toolCall"]["rawInput"] = json!({"questions": [{"question": "?"}]});
     request["toolCall"]["kind"] = "ask_user_question".into();
+    request["toolCall"]["rawInput"] = json!({"questions": [
+        {"question": "Which store?", "header": "Store", "options": [{"label": "SQLite", "description": "a file"}], "multiSelect": false},
+    ]});
     daemon.emit("permission_request", request);
-    assert_eq!(asked(&mut events).await.questions, None);
+    let questions = asked(&mut events).await.questions.unwrap();
+    assert_eq!(questions.len(), 1);
+    assert_eq!(questions[0].question, "Which store?");
+    let reply = UserAnswer::Reply(vec![vec!["SQLite".into()]]);
+    connection.answer(&id("r-1"), &reply).await.unwrap();
+    let mut expected = selected("proceed_once");
+    expected["answers"] = json!({"0": "SQLite"});
+    assert_eq!(votes(&daemon, "r-1"), [expected]);
+}
+
+/// It names itself a question, and has none that can be shown: the person still decides.
+#[tokio::test]
+async fn a_question_without_questions_is_a_permission() {
+    let daemon = daemon().await;
+    let (_connection, mut events) = connected(&daemon).await;
+    let inputs = [
+        json!({}),
+        json!({"questions": []}),
+        json!({"questions": "?"}),
+        json!(null),
+    ];
+    for (n, input) in inputs.into_iter().enumerate() {
+        let mut request = permission(&format!("r-{n}"));
+        request["toolCall"]["kind"] = "ask_user_question".into();
+        request["toolCall"]["rawInput"] = input.clone();
+        daemon.emit("permission_request", request);
+        assert_eq!(asked(&mut events).await.questions, None, "{input}");
+    }
 }
