@@ -24,13 +24,17 @@
 //! possible. A backend over ACP sends `Connected`, then what `session/load` replays as one `History`,
 //! then `CaughtUp`, and `Choices` from the modes and models in the answer of `session/new`.
 //!
-//! *Turns.* A prompt that was taken ends with exactly one `TurnEnded`, also if the agent dies. Tool
+//! *Turns.* A turn of a prompt begins with `TurnBegan`, before the prompt is told with `Said` and
+//! `Attached`. A prompt that was taken ends with exactly one `TurnEnded`, also if the agent dies. Tool
 //! calls are told by id, and an update says only what changed. An agent that cannot take a prompt
 //! while a turn runs needs a queue in its backend, told with `Queue`.
 //!
 //! *Requests.* A request that the person has to answer is told with `RequestOpened`, and once more
 //! after a reconnect if it still waits. Whoever answers it, `RequestClosed` follows. What no person
 //! could answer is declined by the backend, and `RequestDeclined` says so.
+//!
+//! *What is not shown.* Something that belongs to the conversation and cannot be told with these
+//! events is said with `Notice`, once for each kind. Silence would pretend that all is there.
 //!
 //! *What may be told.* A page sees what is in events. So an event is put together from named fields,
 //! never passed through: no addresses, tokens, headers, ids of sessions or of other clients, settings,
@@ -44,11 +48,12 @@ use std::pin::Pin;
 
 use workbench::Agent;
 
+use crate::attachment::Attachment;
 use crate::names::QueueState;
 use crate::requests::{AgentRequest, Reply};
 use crate::tools::{HostPath, ToolCall};
 use crate::trouble::Trouble;
-use crate::view::{Choice, EndReason, PlanStep, Speaker, TurnOutcome, Usage};
+use crate::view::{Choice, EndReason, Notice, PlanStep, Speaker, TurnOutcome, Usage};
 
 /// A call that is under way. It runs to its end, whether or not anybody waits for it.
 pub type Call<T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send>>;
@@ -150,6 +155,15 @@ pub struct Edit {
     pub after: String,
 }
 
+/// What became of the files when a conversation was taken back, as paths where the agent runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoredFiles {
+    /// Those that are as they were at that point.
+    pub restored: Vec<String>,
+    /// Those that could not be put back.
+    pub failed: Vec<String>,
+}
+
 /// The models and modes to choose from, and those in use. What is absent is as it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
@@ -193,6 +207,26 @@ pub enum BackendEvent {
         /// The words, or a piece of them.
         text: String,
     },
+    /// A turn of a prompt begins. What the person says and attaches next is the prompt. It is told for
+    /// each turn of the history, too, so that `Rewound` can count them.
+    TurnBegan,
+    /// Somebody attaches something to what they say.
+    Attached {
+        /// Who does.
+        speaker: Speaker,
+        /// What it is.
+        attachment: Attachment,
+    },
+    /// The conversation was taken back: the agent has forgotten this turn, counted from 0, and all
+    /// that came after it.
+    Rewound {
+        /// The first turn that is forgotten.
+        turn: usize,
+        /// The files that were put back, and those that could not be.
+        files: RestoredFiles,
+    },
+    /// The person should know this about the conversation. Told once for each connection.
+    Notice(Notice),
     /// A tool call, or what changed about one.
     Tool(ToolCall),
     /// The agent's plan; replaces the one before.

@@ -14,6 +14,7 @@
 //! [`backend`]. There is no JSON here: that is in the crate `wire`.
 
 mod attach;
+pub mod attachment;
 pub mod backend;
 mod conversation;
 mod files;

@@ -8,7 +8,8 @@ use crate::names::QueueState;
 use crate::requests::{AgentRequest, Requests};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::view::{
-    AgentPlace, Change, ConnectionState, ConversationStatus, QueuedPrompt, Snapshot, Speaker,
+    AgentPlace, Change, ConnectionState, ConversationStatus, Notice, QueuedPrompt, Snapshot,
+    Speaker,
 };
 
 /// Transcript, status and requests of a conversation.
@@ -147,7 +148,10 @@ impl ConversationState {
 fn changes_status(event: &BackendEvent) -> bool {
     match event {
         BackendEvent::Said { speaker, .. } => matches!(speaker, Speaker::Me | Speaker::Other),
-        BackendEvent::Tool(_)
+        BackendEvent::TurnBegan
+        | BackendEvent::Attached { .. }
+        | BackendEvent::Rewound { .. }
+        | BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
         | BackendEvent::ModelRefused { .. }
         | BackendEvent::RequestOpened { .. }
@@ -178,6 +182,11 @@ fn update(status: &mut ConversationStatus, event: &BackendEvent, machine: Option
             };
         }
         BackendEvent::Choices(choices) => learn(status, choices),
+        BackendEvent::Notice(Notice::FolderChanged { folder }) => {
+            if let Some(place) = &mut status.place {
+                place.workspace = folder.clone();
+            }
+        }
         BackendEvent::History { busy, .. } => {
             status.busy = *busy;
             status.suggestion = None;
@@ -220,7 +229,11 @@ fn update(status: &mut ConversationStatus, event: &BackendEvent, machine: Option
             status.busy = false;
             status.queue.clear();
         }
-        BackendEvent::Tool(_)
+        BackendEvent::TurnBegan
+        | BackendEvent::Attached { .. }
+        | BackendEvent::Rewound { .. }
+        | BackendEvent::Notice(_)
+        | BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
         | BackendEvent::RequestOpened { .. }
         | BackendEvent::RequestClosed { .. }

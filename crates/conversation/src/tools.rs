@@ -1,5 +1,6 @@
 //! What the tools of an agent do, as far as a person sees it.
 
+use crate::attachment::Attachment;
 use crate::names::{ToolKind, ToolStatus};
 
 /// A path on the machine that the agent runs on. It need not mean anything where it is shown, so
@@ -42,6 +43,7 @@ impl ToolCall {
             ToolOutput::Diff {
                 old_text, new_text, ..
             } => text(old_text.as_ref()) + new_text.len(),
+            ToolOutput::Attachment(attachment) => attachment.size(),
         });
         shown.sum::<usize>() + text(self.title.as_ref()) + text(self.command.as_ref())
     }
@@ -61,6 +63,8 @@ pub enum ToolOutput {
         /// The text after.
         new_text: String,
     },
+    /// A picture, a file or a link.
+    Attachment(Attachment),
 }
 
 impl ToolCall {

@@ -4,9 +4,10 @@
 //! list is limited in number and size: the oldest entries go first, and that is said.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::backend::BackendEvent;
+use crate::backend::{BackendEvent, RestoredFiles};
 use crate::names::ToolStatus;
 use crate::tools::ToolCall;
 use crate::view::{Change, EntryContent, Speaker, TranscriptEntry, TurnOutcome};
@@ -43,6 +44,7 @@ pub(crate) struct Transcript {
     rejected: HashSet<String>,
     /// The plan of the running turn, which is updated in place.
     plan: Option<u64>,
+    turns: Turns,
     next_id: u64,
     bytes: usize,
     shortened: bool,
@@ -57,6 +59,7 @@ impl Transcript {
             tools: HashMap::new(),
             rejected: HashSet::new(),
             plan: None,
+            turns: Turns::default(),
             next_id: 1,
             bytes: 0,
             shortened: false,
@@ -81,7 +84,20 @@ impl Transcript {
             } => return self.start_over(events, *incomplete),
             // What follows is perhaps another conversation, and comes from its beginning.
             BackendEvent::Connected { .. } => self.clear(),
+            BackendEvent::TurnBegan => {
+                self.turns.first_entries.push_back(self.next_id);
+                return Vec::new();
+            }
+            BackendEvent::Rewound { turn, files } => return self.rewind(*turn, files),
             BackendEvent::Said { speaker, text } => self.say(*speaker, text),
+            BackendEvent::Attached {
+                speaker,
+                attachment,
+            } => self.add(EntryContent::Attached {
+                speaker: *speaker,
+                attachment: attachment.clone(),
+            }),
+            BackendEvent::Notice(notice) => self.note(&notice.words()),
             BackendEvent::Tool(tool) => self.use_tool(tool),
             // What a call is about is often told only with the request for permission.
             BackendEvent::RequestOpened { request, .. }
@@ -161,6 +177,7 @@ impl Transcript {
         self.tools.clear();
         self.rejected.clear();
         self.plan = None;
+        self.turns = Turns::default();
         self.bytes = 0;
         self.shortened = false;
         Change::Clear
@@ -169,12 +186,19 @@ impl Transcript {
     fn start_over(&mut self, events: &[BackendEvent], incomplete: bool) -> Vec<Change> {
         let first = self.next_id;
         self.clear();
+        self.turns.are_incomplete = incomplete;
         if incomplete {
             self.note("The oldest part of this conversation is not available.");
         }
         for event in events {
             self.apply(event);
         }
+        self.all_anew(first)
+    }
+
+    /// The changes that replace all entries by those that there are now. `first` is the number that
+    /// the oldest has if none was let go of.
+    fn all_anew(&self, first: u64) -> Vec<Change> {
         let mut changes = vec![Change::Clear];
         if self.shortened {
             let first = self.entries.front().map_or(first, |entry| entry.id);
@@ -182,6 +206,31 @@ impl Transcript {
         }
         changes.extend(self.entries.iter().cloned().map(Change::Put));
         changes
+    }
+
+    /// The agent has forgotten everything from this turn on, so it goes here too.
+    fn rewind(&mut self, turn: usize, files: &RestoredFiles) -> Vec<Change> {
+        let Some(first) = self.turns.cut(turn) else {
+            let note = self.note(&rewound("an earlier point, which is not shown here", files));
+            return std::iter::once(note).chain(self.shorten()).collect();
+        };
+        while let Some(last) = self.entries.pop_back_if(|entry| entry.id >= first) {
+            self.let_go(&last.content);
+        }
+        self.plan = self.plan.filter(|id| *id < first);
+        // Numbers are given without gaps.
+        self.next_id = self.entries.back().map_or(first.max(1), |last| last.id + 1);
+        self.note(&rewound("this point", files));
+        self.all_anew(first)
+    }
+
+    /// An entry is not kept any more.
+    fn let_go(&mut self, content: &EntryContent) {
+        self.bytes -= size(content);
+        if let EntryContent::Tool(tool) = content {
+            self.tools.remove(&tool.id);
+            self.rejected.remove(&tool.id);
+        }
     }
 
     /// What the agent says goes on; what a person says is the next thing they say.
@@ -270,17 +319,63 @@ impl Transcript {
             || (self.bytes > self.limits.bytes && self.entries.len() > 1)
         {
             let oldest = self.entries.pop_front()?;
-            self.bytes -= size(&oldest.content);
-            if let EntryContent::Tool(tool) = &oldest.content {
-                self.tools.remove(&tool.id);
-                self.rejected.remove(&tool.id);
-            }
+            self.let_go(&oldest.content);
             went = true;
         }
         self.shortened |= went;
         let first = self.entries.front()?.id;
+        self.turns.shorten(first);
         went.then_some(Change::Shorten { first })
     }
+}
+
+/// Where the turns of prompts begin.
+#[derive(Debug, Default)]
+struct Turns {
+    /// How many of the oldest are not in the list any more.
+    let_go: usize,
+    /// The number of the first entry of each of the others, oldest first.
+    first_entries: VecDeque<u64>,
+    /// Whether there were earlier turns that nobody told.
+    are_incomplete: bool,
+}
+
+impl Turns {
+    /// Forgets a turn, counted from 0, and all after it. Returns the number of its first entry;
+    /// `None` if nobody knows where it begins.
+    fn cut(&mut self, turn: usize) -> Option<u64> {
+        if self.are_incomplete {
+            return None;
+        }
+        // None of the entries of a turn that was let go of is kept.
+        let place = turn.checked_sub(self.let_go);
+        let first = place.map_or(Some(&0), |place| self.first_entries.get(place));
+        let first = *first?;
+        self.first_entries.truncate(place.unwrap_or(0));
+        self.let_go = self.let_go.min(turn);
+        Some(first)
+    }
+
+    /// The oldest entry that is kept has this number. Turns that ended before it are let go of.
+    fn shorten(&mut self, first: u64) {
+        while self.first_entries.get(1).is_some_and(|next| *next <= first) {
+            self.first_entries.pop_front();
+            self.let_go += 1;
+        }
+    }
+}
+
+/// That a conversation was taken back to a point, in our own words.
+fn rewound(point: &str, files: &RestoredFiles) -> String {
+    let mut text = format!("The conversation was taken back to {point}.");
+    let list = |paths: &[String]| paths.join(", ");
+    if !files.restored.is_empty() {
+        let _ = write!(text, " Put back: {}.", list(&files.restored));
+    }
+    if !files.failed.is_empty() {
+        let _ = write!(text, " Could not be put back: {}.", list(&files.failed));
+    }
+    text
 }
 
 /// About how many bytes an entry takes, always the same for the same content.
@@ -291,6 +386,7 @@ pub(crate) fn size(content: &EntryContent) -> usize {
     OVERHEAD
         + match content {
             EntryContent::Said { text, .. } | EntryContent::Note(text) => text.len(),
+            EntryContent::Attached { attachment, .. } => attachment.size(),
             EntryContent::Plan(steps) => steps.iter().map(|step| step.text.len()).sum(),
             EntryContent::Ended { outcome, .. } => text(outcome.why().as_ref()),
             EntryContent::Tool(tool) => tool.size(),

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::attachment::Attachment;
 use crate::names::StepStatus;
 use crate::requests::AgentRequest;
 use crate::tools::{HostPath, ToolCall};
@@ -80,6 +81,13 @@ pub enum EntryContent {
         /// The words.
         text: String,
     },
+    /// Somebody attached something to what they said.
+    Attached {
+        /// Who did.
+        speaker: Speaker,
+        /// What it is.
+        attachment: Attachment,
+    },
     /// A tool is used.
     Tool(ToolCall),
     /// What the agent is going to do.
@@ -106,6 +114,8 @@ pub enum Speaker {
     Agent,
     /// The agent, to itself.
     Thought,
+    /// A task of the agent that goes on in the background.
+    Task,
 }
 
 /// A step of a plan.
@@ -115,6 +125,48 @@ pub struct PlanStep {
     pub text: String,
     /// How far it is.
     pub status: Option<StepStatus>,
+}
+
+/// Something that the person should know about the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The agent can no longer write the conversation down.
+    NotRecorded,
+    /// Somebody made a copy of the conversation, to go on from there.
+    Branched {
+        /// What the copy is called.
+        title: String,
+    },
+    /// The agent works in another folder from now on.
+    FolderChanged {
+        /// The folder.
+        folder: HostPath,
+    },
+    /// Something came that this program does not show.
+    NotShown {
+        /// What the agent calls it.
+        kind: String,
+    },
+}
+
+impl Notice {
+    /// The sentence that a person reads.
+    pub fn words(&self) -> String {
+        match self {
+            Self::NotRecorded => "The agent cannot write this conversation to its disk any more. \
+                                  What is said from here on will be missing when it is opened again."
+                .into(),
+            Self::Branched { title } => format!(
+                "A copy of this conversation was made: {title}. It is in the list of conversations."
+            ),
+            Self::FolderChanged { folder } => {
+                format!("The agent works in {} from here on.", folder.path)
+            }
+            Self::NotShown { kind } => {
+                format!("Something is not shown here, because this version does not know it: {kind}.")
+            }
+        }
+    }
 }
 
 /// How a turn ended.

@@ -22,10 +22,12 @@ use crate::wire::{ClientId, PromptId};
 
 pub use body::EventBody;
 pub use data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FollowupSuggestion, HistoryTruncated,
-    ModelSwitchFailed, ModelSwitched, PermissionForbidden, PermissionPartialVote,
-    PermissionResolved, PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed,
-    SessionDied, SessionMetadataUpdated, SessionSnapshot, StreamError, TurnComplete, TurnError,
+    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FolderChanged, FollowupSuggestion,
+    HistoryTruncated, MidTurnItem, MidTurnMessages, ModelSwitchFailed, ModelSwitched,
+    PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
+    RecordingDegraded, ReplayComplete, ResyncRequired, SessionBranched, SessionClosed, SessionDied,
+    SessionMetadataUpdated, SessionRewound, SessionSnapshot, StreamError, TurnComplete, TurnError,
+    UserShellCommand, UserShellResult,
 };
 
 /// The daemon is written in JavaScript, whose numbers are exact up to here.

@@ -64,6 +64,10 @@ fn lines(transcript: &Transcript) -> Vec<String> {
     let line = |entry: &Arc<TranscriptEntry>| {
         let body = match &entry.content {
             EntryContent::Said { speaker, text } => format!("{speaker:?}: {text}"),
+            EntryContent::Attached {
+                speaker,
+                attachment,
+            } => format!("{speaker:?} attached {}", attachment.describe()),
             EntryContent::Tool(tool) => {
                 let status = tool.status.as_ref().map(ToolStatus::as_str);
                 format!("tool {} {:?} {status:?}", tool.id, tool.title)

@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FollowupSuggestion, HistoryTruncated,
-    ModelSwitchFailed, ModelSwitched, PermissionForbidden, PermissionPartialVote,
-    PermissionResolved, PromptCancelled, ReplayComplete, ResyncRequired, SessionClosed,
-    SessionDied, SessionMetadataUpdated, SessionSnapshot, StreamError, TurnComplete, TurnError,
+    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FolderChanged, FollowupSuggestion,
+    HistoryTruncated, MidTurnMessages, ModelSwitchFailed, ModelSwitched, PermissionForbidden,
+    PermissionPartialVote, PermissionResolved, PromptCancelled, RecordingDegraded, ReplayComplete,
+    ResyncRequired, SessionBranched, SessionClosed, SessionDied, SessionMetadataUpdated,
+    SessionRewound, SessionSnapshot, StreamError, TurnComplete, TurnError, UserShellCommand,
+    UserShellResult,
 };
 use crate::wire::{PendingPrompt, PermissionRequest, Rest, SessionUpdate};
 
@@ -106,6 +108,20 @@ bodies! {
     "background_notification_turn_complete" => BackgroundTurnComplete(BackgroundTurn),
     /// A prompt that the user might want to send next.
     "followup_suggestion" => FollowupSuggestion(FollowupSuggestion),
+    /// The agent has read messages that were sent during its turn.
+    "mid_turn_message_injected" => MidTurnMessages(MidTurnMessages),
+    /// The session was taken back to an earlier turn.
+    "session_rewound" => SessionRewound(SessionRewound),
+    /// A copy of the session was made.
+    "session_branched" => SessionBranched(SessionBranched),
+    /// The transcript can no longer be written.
+    "session_recording_degraded" => RecordingDegraded(RecordingDegraded),
+    /// The agent works in another folder.
+    "session_cwd_changed" => FolderChanged(FolderChanged),
+    /// A person runs a command through the daemon.
+    "user_shell_command" => UserShellCommand(UserShellCommand),
+    /// The command of a person has ended.
+    "user_shell_result" => UserShellResult(UserShellResult),
 }
 
 /// Known types whose data is not parsed.
@@ -131,18 +147,11 @@ const UNTYPED: &[&str] = &[
     "mcp_server_restart_refused",
     "mcp_server_restarted",
     "memory_changed",
-    "mid_turn_message_injected",
-    "session_branched",
-    "session_cwd_changed",
-    "session_recording_degraded",
-    "session_rewound",
     "settings_changed",
     "settings_reloaded",
     "source_changed",
     "tool_toggled",
     "trust_change_requested",
-    "user_shell_command",
-    "user_shell_result",
     "workspace_initialized",
 ];
 

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::error::ErrorCode;
 use crate::wire::{
-    ApprovalMode, ClientId, PermissionOutcome, PromptId, RequestId, Rest, ResyncReason, SessionId,
-    StopReason,
+    ApprovalMode, ClientId, ContentBlock, PermissionOutcome, PromptId, RequestId, Rest,
+    ResyncReason, SessionId, StopReason,
 };
 
 macro_rules! data {
@@ -209,6 +209,84 @@ data! {
     FollowupSuggestion {
         /// The suggested prompt.
         suggestion: String,
+    }
+    /// Data of `session_rewound`: the agent has forgotten a turn and all after it.
+    SessionRewound {
+        /// The prompt of the first turn that is forgotten.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt_id: Option<PromptId>,
+        /// The place of that turn, counted from 0 over all prompts, slash commands among them.
+        target_turn_index: usize,
+        /// The files that were put back.
+        #[serde(default)]
+        files_changed: Vec<String>,
+        /// The files that could not be put back.
+        #[serde(default)]
+        files_failed: Vec<String>,
+    }
+    /// Data of `session_branched`: a copy of the session was made.
+    SessionBranched {
+        /// The session that was copied.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source_session_id: Option<SessionId>,
+        /// The copy.
+        new_session_id: SessionId,
+        /// The title of the copy.
+        #[serde(default)]
+        display_name: String,
+    }
+    /// Data of `session_recording_degraded`: the transcript can no longer be written.
+    RecordingDegraded {
+        /// The daemon's reason.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Data of `session_cwd_changed`: the agent works in another folder.
+    FolderChanged {
+        /// The folder before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        previous_cwd: Option<String>,
+        /// The folder from now on.
+        new_cwd: String,
+    }
+    /// Data of `user_shell_command`: a person runs a command through the daemon. Its output comes as
+    /// [`crate::wire::SessionUpdate::ShellOutput`].
+    UserShellCommand {
+        /// The command.
+        command: String,
+        /// The folder that it runs in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    }
+    /// Data of `user_shell_result`: the command of a person has ended.
+    UserShellResult {
+        /// Its exit code; absent if it was ended by a signal or did not start.
+        exit_code: Option<i64>,
+        /// The signal that ended it, by name or by number.
+        signal: Option<Value>,
+        /// Whether it was cancelled.
+        #[serde(default)]
+        aborted: bool,
+        /// Why it did not start.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    }
+    /// Data of `mid_turn_message_injected`: the agent has read messages that were sent during a turn.
+    MidTurnMessages {
+        /// The texts.
+        messages: Vec<String>,
+        /// The ids that the daemon gave them when they were sent, in the same order.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message_ids: Option<Vec<String>>,
+        /// The content blocks of each message, in the same order.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        items: Option<Vec<MidTurnItem>>,
+    }
+    /// The content of a message that was sent during a turn.
+    MidTurnItem {
+        /// Its blocks; absent if it was only text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<Vec<ContentBlock>>,
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 use super::SessionEndReason;
 use crate::error::ErrorCode;
@@ -41,6 +41,12 @@ pub enum TurnEnd {
         /// The daemon's code for the interruption.
         code: Option<ErrorCode>,
     },
+    /// The request that carries the prompt failed, and its error was returned to whoever sent it.
+    /// After a timeout or a broken connection the turn may be running all the same.
+    NotAccepted {
+        /// The error, for people.
+        why: String,
+    },
     /// The end cannot be known (any more). The turn may even be running.
     Unknown {
         /// Why it is unknown, for people.
@@ -48,11 +54,12 @@ pub enum TurnEnd {
     },
 }
 
-/// The turn of a prompt that the daemon has accepted.
-#[derive(Debug)]
+/// The turn of a prompt that the daemon has accepted. Dropping it changes nothing; clones wait for the
+/// same end.
+#[derive(Clone, Debug)]
 pub struct Turn {
     id: Option<PromptId>,
-    end: oneshot::Receiver<TurnEnd>,
+    end: watch::Receiver<Option<TurnEnd>>,
 }
 
 impl Turn {
@@ -61,20 +68,18 @@ impl Turn {
         self.id.as_ref()
     }
 
-    /// Waits for the end of the turn. Dropping the future does not cancel the turn.
-    pub async fn end(self) -> TurnEnd {
-        self.end
-            .await
-            .unwrap_or_else(|_| unknown("the session was dropped"))
+    /// Waits for the end of the turn. It comes whether or not anybody takes the events. Dropping the
+    /// future does not cancel the turn.
+    pub async fn end(mut self) -> TurnEnd {
+        let known = self.end.wait_for(Option::is_some).await;
+        let end = known.ok().and_then(|end| end.clone());
+        end.unwrap_or_else(|| unknown("the session was dropped"))
     }
 
     pub(super) fn over(end: TurnEnd) -> Turn {
-        let (sender, receiver) = oneshot::channel();
-        // Cannot fail: the receiver is still in scope.
-        let _ = sender.send(end);
         Turn {
             id: None,
-            end: receiver,
+            end: watch::Sender::new(Some(end)).subscribe(),
         }
     }
 }
@@ -88,7 +93,7 @@ pub(super) struct Prompts(Mutex<PromptTable>);
 
 #[derive(Debug, Default)]
 struct PromptTable {
-    waiting: HashMap<PromptId, oneshot::Sender<TurnEnd>>,
+    waiting: HashMap<PromptId, watch::Sender<Option<TurnEnd>>>,
     /// Known ends, newest last.
     seen: VecDeque<(PromptId, TurnEnd)>,
     /// Ends from the daemon's records, whose events may not have arrived yet.
@@ -106,7 +111,8 @@ impl Prompts {
         let turn = if let Some(end) = known {
             Turn::over(end)
         } else {
-            let (sender, end) = oneshot::channel();
+            let sender = watch::Sender::new(None);
+            let end = sender.subscribe();
             state.waiting.insert(id.clone(), sender);
             Turn { id: None, end }
         };
@@ -128,8 +134,7 @@ impl Prompts {
         state.seen.push_back((id.clone(), end.clone()));
         state.recorded.remove(id);
         if let Some(waiting) = state.waiting.remove(id) {
-            // The receiver may have been dropped.
-            let _ = waiting.send(end);
+            waiting.send_replace(Some(end));
         }
     }
 
@@ -207,7 +212,7 @@ impl Prompts {
         let mut state = self.lock();
         state.over.get_or_insert_with(|| end.clone());
         for (_, waiting) in state.waiting.drain() {
-            let _ = waiting.send(end.clone());
+            waiting.send_replace(Some(end.clone()));
         }
     }
 

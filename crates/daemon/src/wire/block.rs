@@ -33,7 +33,7 @@ impl ContentBlock {
         }
     }
 
-    /// A text resource that is embedded in the prompt.
+    /// The name and the address of something that the agent can look at itself.
     pub fn resource_link(name: impl Into<String>, uri: impl Into<String>) -> Self {
         Self::other(json!({"type": "resource_link", "name": name.into(), "uri": uri.into()}))
     }
@@ -67,6 +67,14 @@ impl ContentBlock {
         match self {
             Self::Text { text, .. } => Some(text),
             Self::Other(_) => None,
+        }
+    }
+
+    /// What it holds.
+    pub fn content(&self) -> BlockContent<'_> {
+        match self {
+            Self::Text { text, .. } => BlockContent::Text(text),
+            Self::Other(fields) => BlockContent::read(fields).unwrap_or(BlockContent::Unknown),
         }
     }
 
@@ -126,7 +134,92 @@ impl From<ContentBlock> for Rest {
     }
 }
 
-/// Output of a tool call: text, or a diff of a file.
+/// What a block holds, read from its fields. Every one of them is untrusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlockContent<'a> {
+    /// Text.
+    Text(&'a str),
+    /// A picture.
+    Image(Media<'a>),
+    /// A sound.
+    Audio(Media<'a>),
+    /// The name and the address of something elsewhere.
+    Link(ResourceLink<'a>),
+    /// Something that came with the message.
+    Resource(EmbeddedResource<'a>),
+    /// A block of a type that this version does not know, or without the fields of its type.
+    Unknown,
+}
+
+/// A picture or a sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Media<'a> {
+    /// Its type, for example `image/png`.
+    pub mime_type: &'a str,
+    /// The bytes in base64; nobody has checked them.
+    pub data: &'a str,
+}
+
+/// The name and the address of something elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceLink<'a> {
+    /// What to call it.
+    pub name: &'a str,
+    /// Where it is, from the daemon's side.
+    pub uri: &'a str,
+    /// Its type, if the sender tells.
+    pub mime_type: Option<&'a str>,
+}
+
+/// Something that came with a message. It has a text or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmbeddedResource<'a> {
+    /// Where it comes from.
+    pub uri: &'a str,
+    /// Its type, if the sender tells.
+    pub mime_type: Option<&'a str>,
+    /// The text, if it is text.
+    pub text: Option<&'a str>,
+    /// The bytes in base64, if it is not; nobody has checked them.
+    pub blob: Option<&'a str>,
+}
+
+impl<'a> BlockContent<'a> {
+    fn read(fields: &'a Rest) -> Option<Self> {
+        Some(match str_of(fields, "type")? {
+            "text" => Self::Text(str_of(fields, "text")?),
+            "image" => Self::Image(Media::read(fields)?),
+            "audio" => Self::Audio(Media::read(fields)?),
+            "resource_link" => Self::Link(ResourceLink {
+                name: str_of(fields, "name").unwrap_or_default(),
+                uri: str_of(fields, "uri")?,
+                mime_type: str_of(fields, "mimeType"),
+            }),
+            "resource" => {
+                let resource = fields.get("resource")?.as_object()?;
+                Self::Resource(EmbeddedResource {
+                    uri: str_of(resource, "uri")?,
+                    mime_type: str_of(resource, "mimeType"),
+                    text: str_of(resource, "text"),
+                    blob: str_of(resource, "blob"),
+                })
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Media<'a> {
+    fn read(fields: &'a Rest) -> Option<Self> {
+        Some(Media {
+            mime_type: str_of(fields, "mimeType")?,
+            data: str_of(fields, "data")?,
+        })
+    }
+}
+
+/// Output of a tool call: a content block, or a diff of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolContent(pub Rest);
@@ -152,6 +245,12 @@ impl ToolContent {
     pub fn as_text(&self) -> Option<&str> {
         let content = self.0.get("content")?.as_object()?;
         str_of(content, "text")
+    }
+
+    /// What its content block holds, if it has one.
+    pub fn block(&self) -> Option<BlockContent<'_>> {
+        let content = self.0.get("content")?.as_object()?;
+        Some(BlockContent::read(content).unwrap_or(BlockContent::Unknown))
     }
 
     /// The diff, if it is one.

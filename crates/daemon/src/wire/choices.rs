@@ -20,6 +20,15 @@ pub struct ConfigState {
     pub rest: Rest,
 }
 
+impl ConfigState {
+    /// Replaces the mode in force, if the lists are there.
+    pub(crate) fn set_mode(&mut self, mode: Option<ApprovalMode>) {
+        if let Some(modes) = &mut self.modes {
+            modes.current_mode_id = mode;
+        }
+    }
+}
+
 /// The models that a session can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,6 +135,20 @@ impl std::fmt::Debug for ModelSwitch {
 impl ModelSwitch {
     /// The plain id of the model now in use.
     pub fn model_id(&self) -> Option<&str> {
-        self.0.pointer("/_meta/qwenModelSwitch/modelId")?.as_str()
+        self.field("modelId")?.as_str()
+    }
+
+    /// How the provider is authenticated against, for example `openai`.
+    pub fn auth_type(&self) -> Option<&str> {
+        self.field("authType")?.as_str()
+    }
+
+    /// Whether the model was set up while the daemon runs, and not in its settings.
+    pub fn is_runtime(&self) -> Option<bool> {
+        self.field("isRuntime")?.as_bool()
+    }
+
+    fn field(&self, name: &str) -> Option<&Value> {
+        self.0.pointer("/_meta/qwenModelSwitch")?.get(name)
     }
 }

@@ -15,7 +15,9 @@ mod sessions;
 mod turns;
 mod update;
 
-pub use block::{ContentBlock, Diff, ToolContent};
+pub use block::{
+    BlockContent, ContentBlock, Diff, EmbeddedResource, Media, ResourceLink, ToolContent,
+};
 pub use capabilities::{
     DaemonCapabilities, DaemonLimits, DaemonProcess, DaemonStatus, Health, PolicyInfo,
     ProtocolVersions, WorkspaceInfo,
@@ -43,7 +45,7 @@ pub use turns::{
 };
 pub use update::{
     AvailableCommand, AvailableCommands, ContextUsage, CurrentMode, MessageChunk, Plan, PlanEntry,
-    SessionInfo, SessionUpdate, ToolCall, ToolLocation,
+    SessionInfo, SessionUpdate, ShellOutput, ToolCall, ToolLocation,
 };
 
 /// Unknown fields of an object.

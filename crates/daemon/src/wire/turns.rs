@@ -32,6 +32,18 @@ impl From<&str> for PromptRequest {
     }
 }
 
+impl From<String> for PromptRequest {
+    fn from(text: String) -> Self {
+        Self::new(vec![ContentBlock::text(text)])
+    }
+}
+
+impl From<Vec<ContentBlock>> for PromptRequest {
+    fn from(blocks: Vec<ContentBlock>) -> Self {
+        Self::new(blocks)
+    }
+}
+
 /// The response to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromptResponse {

@@ -30,6 +30,8 @@ pub enum SessionUpdate {
     Usage(ContextUsage),
     /// The title of the session.
     SessionInfo(SessionInfo),
+    /// A piece of the output of a command that a person runs through the daemon.
+    ShellOutput(ShellOutput),
     /// A variant that this version does not know.
     Other(Rest),
 }
@@ -50,6 +52,7 @@ impl SessionUpdate {
             "current_mode_update" => read(update, Self::CurrentMode),
             "usage_update" => read(update, Self::Usage),
             "session_info_update" => read(update, Self::SessionInfo),
+            "shell_output" => read(update, Self::ShellOutput),
             _ => read(update, Self::Other),
         }
     }
@@ -66,6 +69,7 @@ impl SessionUpdate {
             Self::CurrentMode(it) => serde_json::to_value(it),
             Self::Usage(it) => serde_json::to_value(it),
             Self::SessionInfo(it) => serde_json::to_value(it),
+            Self::ShellOutput(it) => serde_json::to_value(it),
             Self::Other(it) => serde_json::to_value(it),
         }
     }
@@ -318,6 +322,16 @@ pub struct SessionInfo {
     /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Unknown fields, kept as they came.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// A piece of the output of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellOutput {
+    /// The piece, with whatever control characters the command has printed.
+    pub output: String,
     /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,

@@ -229,6 +229,10 @@ impl Turn {
                 FailureKind::Silent,
                 format!("nobody can tell how the turn ended: {why}"),
             )),
+            TurnEnd::NotAccepted { why } => Err(Failure::new(
+                FailureKind::Silent,
+                format!("the daemon did not take the prompt: {why}"),
+            )),
         }
     }
 }

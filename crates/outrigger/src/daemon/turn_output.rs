@@ -1,9 +1,9 @@
 //! Prints a turn: what the agent says to stdout, everything else to stderr.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ::daemon::connection::{CloseReason, IdeEvent};
-use ::daemon::wire::{PromptId, SessionUpdate, ToolCall, ToolStatus};
+use ::daemon::wire::{BlockContent, MessageChunk, PromptId, SessionUpdate, ToolCall, ToolStatus};
 
 use crate::output::{note, print_line, speech};
 
@@ -15,6 +15,8 @@ pub(super) struct TurnOutput {
     said: String,
     /// Tool calls by id; updates hold only what changed.
     tools: HashMap<String, ToolCall>,
+    /// The kinds of things that a terminal does not show and that were named.
+    not_shown: HashSet<String>,
 }
 
 impl TurnOutput {
@@ -60,7 +62,7 @@ impl TurnOutput {
 
     fn update(&mut self, update: &SessionUpdate) {
         match update {
-            SessionUpdate::AgentMessage(chunk) => self.say(chunk.text()),
+            SessionUpdate::AgentMessage(chunk) => self.message(chunk),
             SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => self.tool(call),
             SessionUpdate::Plan(plan) => {
                 for entry in &plan.entries {
@@ -68,7 +70,27 @@ impl TurnOutput {
                     note(format_args!("plan: {} ({status})", entry.content));
                 }
             }
+            SessionUpdate::Other(fields) => {
+                let kind = fields.get("sessionUpdate").and_then(|it| it.as_str());
+                self.not_shown(kind.unwrap_or("an update without a kind"));
+            }
             _ => {}
+        }
+    }
+
+    fn message(&mut self, chunk: &MessageChunk) {
+        match chunk.content.content() {
+            BlockContent::Text(text) => self.say(text),
+            BlockContent::Link(link) => note(format_args!("{} ({})", link.name, link.uri)),
+            BlockContent::Resource(resource) => note(format_args!("a file: {}", resource.uri)),
+            _ => self.not_shown(chunk.content.kind()),
+        }
+    }
+
+    /// Names something that a terminal does not show, once for each kind.
+    fn not_shown(&mut self, kind: &str) {
+        if self.not_shown.insert(kind.to_owned()) {
+            note(format_args!("not shown here: {kind}"));
         }
     }
 

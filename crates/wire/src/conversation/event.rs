@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::request::RequestJson;
 use super::status::UsageJson;
-use super::transcript::{PathJson, SpeakerJson, StepJson, ToolJson, how};
+use super::transcript::{AttachmentJson, PathJson, SpeakerJson, StepJson, ToolJson, how};
 
 /// Serialises an event; `None` for [`BackendEvent::Choices`], which commands do not print.
 pub fn event(event: &BackendEvent) -> Option<impl Serialize + '_> {
@@ -32,6 +32,20 @@ enum EventJson<'a> {
     Said {
         speaker: SpeakerJson,
         text: &'a str,
+    },
+    TurnBegan,
+    Attached {
+        speaker: SpeakerJson,
+        #[serde(flatten)]
+        attached: AttachmentJson<'a>,
+    },
+    Rewound {
+        turn: usize,
+        restored: &'a [String],
+        failed: &'a [String],
+    },
+    Notice {
+        text: String,
     },
     Tool(ToolJson<'a>),
     Plan {
@@ -117,6 +131,22 @@ impl<'a> EventJson<'a> {
             BackendEvent::Said { speaker, text } => Self::Said {
                 speaker: (*speaker).into(),
                 text,
+            },
+            BackendEvent::TurnBegan => Self::TurnBegan,
+            BackendEvent::Attached {
+                speaker,
+                attachment,
+            } => Self::Attached {
+                speaker: (*speaker).into(),
+                attached: attachment.into(),
+            },
+            BackendEvent::Rewound { turn, files } => Self::Rewound {
+                turn: *turn,
+                restored: &files.restored,
+                failed: &files.failed,
+            },
+            BackendEvent::Notice(notice) => Self::Notice {
+                text: notice.words(),
             },
             BackendEvent::Tool(tool) => Self::Tool(tool.into()),
             BackendEvent::Plan(steps) => Self::Plan {

@@ -1,5 +1,6 @@
 //! The entries of a transcript.
 
+use conversation::attachment::Attachment;
 use conversation::names::{StepStatus, ToolKind, ToolStatus};
 use conversation::tools::{HostPath, ToolCall, ToolOutput};
 use conversation::view::{EntryContent, PlanStep, Speaker, TranscriptEntry, TurnOutcome};
@@ -18,6 +19,11 @@ enum ContentJson<'a> {
     Said {
         speaker: SpeakerJson,
         text: &'a str,
+    },
+    Attached {
+        speaker: SpeakerJson,
+        #[serde(flatten)]
+        attached: AttachmentJson<'a>,
     },
     Tool {
         tool: ToolJson<'a>,
@@ -42,6 +48,13 @@ impl<'a> From<&'a TranscriptEntry> for EntryJson<'a> {
             EntryContent::Said { speaker, text } => ContentJson::Said {
                 speaker: (*speaker).into(),
                 text,
+            },
+            EntryContent::Attached {
+                speaker,
+                attachment,
+            } => ContentJson::Attached {
+                speaker: (*speaker).into(),
+                attached: attachment.into(),
             },
             EntryContent::Tool(tool) => ContentJson::Tool { tool: tool.into() },
             EntryContent::Plan(steps) => ContentJson::Plan {
@@ -81,6 +94,7 @@ pub(super) enum SpeakerJson {
     Other,
     Agent,
     Thought,
+    Task,
 }
 
 impl From<Speaker> for SpeakerJson {
@@ -90,6 +104,7 @@ impl From<Speaker> for SpeakerJson {
             Speaker::Other => Self::Other,
             Speaker::Agent => Self::Agent,
             Speaker::Thought => Self::Thought,
+            Speaker::Task => Self::Task,
         }
     }
 }
@@ -162,6 +177,7 @@ enum OutputJson<'a> {
         old_text: Option<&'a str>,
         new_text: &'a str,
     },
+    Attachment(AttachmentJson<'a>),
 }
 
 impl<'a> From<&'a ToolOutput> for OutputJson<'a> {
@@ -176,6 +192,56 @@ impl<'a> From<&'a ToolOutput> for OutputJson<'a> {
                 path: path.into(),
                 old_text: old_text.as_deref(),
                 new_text,
+            },
+            ToolOutput::Attachment(attachment) => Self::Attachment(attachment.into()),
+        }
+    }
+}
+
+/// What is not text, with a line about it for whoever can show only text.
+#[derive(Serialize)]
+pub(super) struct AttachmentJson<'a> {
+    text: String,
+    attachment: AttachmentKindJson<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    tag = "type"
+)]
+enum AttachmentKindJson<'a> {
+    Image {
+        mime_type: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<&'a str>,
+    },
+    Link {
+        name: &'a str,
+        uri: &'a str,
+    },
+    File {
+        uri: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<&'a str>,
+    },
+}
+
+impl<'a> From<&'a Attachment> for AttachmentJson<'a> {
+    fn from(attachment: &'a Attachment) -> Self {
+        AttachmentJson {
+            text: attachment.describe(),
+            attachment: match attachment {
+                Attachment::Image { mime_type, data } => AttachmentKindJson::Image {
+                    mime_type,
+                    data: data.as_deref(),
+                },
+                Attachment::Link { name, uri } => AttachmentKindJson::Link { name, uri },
+                Attachment::File { uri, text } => AttachmentKindJson::File {
+                    uri,
+                    content: text.as_deref(),
+                },
             },
         }
     }

@@ -5,17 +5,20 @@
 //! daemon's address, the token, headers, the provider's address and key, values of settings, the ids
 //! of sessions and of other clients, and errors in the words of whoever made them.
 
-use daemon::TurnEnd;
-use daemon::connection::{CloseReason, DisconnectReason, IdeEvent, InteractionRequest};
-use daemon::sanitiser::{Held, Sanitiser};
-use daemon::wire::{
-    PermissionOutcome, Question, SessionUpdate, StopReason, ToolCall as DaemonToolCall,
-    ToolContent, ToolLocation,
-};
+mod messages;
+mod requests;
+mod session;
 
-use crate::backend::{BackendEvent, Edit};
-use crate::requests::{AgentRequest, Reply, RequestOption, RequestQuestion};
-use crate::tools::{HostPath, ToolCall, ToolOutput};
+use std::collections::HashSet;
+
+use daemon::TurnEnd;
+use daemon::connection::{CloseReason, DisconnectReason, IdeEvent};
+use daemon::sanitiser::{Held, Sanitiser};
+use daemon::wire::{PermissionOutcome, PromptId, SessionUpdate, StopReason};
+
+use crate::backend::BackendEvent;
+use crate::requests::Reply;
+use crate::tools::HostPath;
 use crate::view::{EndReason, PlanStep, Speaker, TurnOutcome, Usage};
 
 /// Turns what a daemon tells into what may be told. One for each connection, from its beginning.
@@ -35,6 +38,36 @@ pub struct Translator {
     sanitiser: Sanitiser,
     /// Who spoke last, and the end of what was said that may be the beginning of a secret.
     held: Option<(Speaker, Held)>,
+    /// The prompt whose parts a person is saying or has said last.
+    prompt: LastPrompt,
+    /// What a background task said last, which the daemon says twice.
+    task: Option<String>,
+    /// The command of a person that runs.
+    shell: Option<session::Shell>,
+    /// The notices that were given, by what they are about.
+    given: HashSet<String>,
+}
+
+/// The last prompt whose parts were told.
+#[derive(Debug, Default)]
+struct LastPrompt {
+    id: Option<PromptId>,
+    /// Whether nothing but its parts came since.
+    is_open: bool,
+}
+
+impl LastPrompt {
+    /// A person says something; whether that begins another prompt. A prompt has a part for each of
+    /// its blocks.
+    fn begins(&mut self, id: Option<&PromptId>) -> bool {
+        let begins = match id {
+            Some(id) => self.id.as_ref() != Some(id),
+            None => !self.is_open,
+        };
+        self.id = id.cloned();
+        self.is_open = true;
+        begins
+    }
 }
 
 impl Translator {
@@ -43,6 +76,10 @@ impl Translator {
         Translator {
             sanitiser,
             held: None,
+            prompt: LastPrompt::default(),
+            task: None,
+            shell: None,
+            given: HashSet::new(),
         }
     }
 
@@ -58,7 +95,7 @@ impl Translator {
                 ..
             } => {
                 // What was shown is replaced, and so is what was to be shown.
-                self.held = None;
+                *self = Translator::new(self.sanitiser.clone());
                 let mut events: Vec<_> = events.iter().flat_map(|it| self.translate(it)).collect();
                 if !busy {
                     events.extend(self.end_of_text());
@@ -69,45 +106,39 @@ impl Translator {
                     incomplete: *incomplete,
                 });
             }
-            IdeEvent::Update { update, mine, .. } => match said(update, *mine) {
-                Some((speaker, text)) => self.say(speaker, text, &mut told),
-                None => self.tell(self.update(update), &mut told),
+            IdeEvent::Update {
+                update,
+                prompt,
+                mine,
+            } => match update {
+                SessionUpdate::UserMessage(chunk) => {
+                    let speaker = if *mine { Speaker::Me } else { Speaker::Other };
+                    if self.prompt.begins(prompt.as_ref()) {
+                        self.tell(Some(BackendEvent::TurnBegan), &mut told);
+                    }
+                    self.message(speaker, chunk, &mut told);
+                }
+                SessionUpdate::AgentMessage(chunk) => self.agent_message(chunk, &mut told),
+                SessionUpdate::AgentThought(chunk) => {
+                    self.message(Speaker::Thought, chunk, &mut told);
+                }
+                SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => {
+                    self.tool_call(call, &mut told);
+                }
+                SessionUpdate::ShellOutput(piece) => self.shell_output(&piece.output, &mut told),
+                SessionUpdate::Other(fields) => {
+                    let kind = fields.get("sessionUpdate").and_then(|it| it.as_str());
+                    self.not_shown(kind.unwrap_or("an update without a kind"), &mut told);
+                }
+                update => self.tell(self.update(update), &mut told),
             },
+            IdeEvent::Other(event) => self.session_event(event, &mut told),
             event => self.tell(self.event(event), &mut told),
         }
+        if told.iter().any(ends_prompt) {
+            self.prompt.is_open = false;
+        }
         told
-    }
-
-    /// Tells what somebody says: all of what a person says, who says it at once; of a piece of the
-    /// agent's as much as cannot be the beginning of a secret.
-    fn say(&mut self, speaker: Speaker, piece: &str, told: &mut Vec<BackendEvent>) {
-        let is_person = matches!(speaker, Speaker::Me | Speaker::Other);
-        if is_person || self.held.as_ref().is_some_and(|(it, _)| *it != speaker) {
-            told.extend(self.end_of_text());
-        }
-        let text = if is_person {
-            self.sanitiser.text(piece)
-        } else {
-            let (_, held) = self.held.get_or_insert_with(|| (speaker, Held::default()));
-            self.sanitiser.piece(held, piece)
-        };
-        if !text.is_empty() {
-            told.push(BackendEvent::Said { speaker, text });
-        }
-    }
-
-    /// Tells an event, and before it what was held back if the text does not go on after it.
-    fn tell(&mut self, event: Option<BackendEvent>, told: &mut Vec<BackendEvent>) {
-        if event.as_ref().is_some_and(ends_text) {
-            told.extend(self.end_of_text());
-        }
-        told.extend(event);
-    }
-
-    fn end_of_text(&mut self) -> Option<BackendEvent> {
-        let (speaker, mut held) = self.held.take()?;
-        let text = self.sanitiser.rest(&mut held);
-        (!text.is_empty()).then_some(BackendEvent::Said { speaker, text })
     }
 
     /// What may be told of an event that stands for itself.
@@ -119,7 +150,7 @@ impl Translator {
             },
             IdeEvent::RequestOpened(request) => BackendEvent::RequestOpened {
                 request: Box::new(self.request(request)),
-                edits: edits(request),
+                edits: requests::edits(request),
             },
             IdeEvent::RequestClosed { request, reason } => BackendEvent::RequestClosed {
                 request: self.line(request.as_str()),
@@ -153,7 +184,7 @@ impl Translator {
                     .as_ref()
                     .filter(|_| !background)
                     .map(|it| self.line(it.as_str())),
-                outcome: self.outcome(end),
+                outcome: self.outcome(end)?,
                 background: *background,
             },
             IdeEvent::QueueChanged {
@@ -201,9 +232,6 @@ impl Translator {
     fn update(&self, update: &SessionUpdate) -> Option<BackendEvent> {
         let most = self.sanitiser.limits().entries;
         Some(match update {
-            SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => {
-                BackendEvent::Tool(self.tool(call))
-            }
             SessionUpdate::Plan(plan) => {
                 let steps = plan.entries.iter().take(most).map(|entry| PlanStep {
                     text: self.line(&entry.content),
@@ -228,6 +256,9 @@ impl Translator {
             SessionUpdate::UserMessage(_)
             | SessionUpdate::AgentMessage(_)
             | SessionUpdate::AgentThought(_)
+            | SessionUpdate::ToolCall(_)
+            | SessionUpdate::ToolCallUpdate(_)
+            | SessionUpdate::ShellOutput(_)
             | SessionUpdate::CurrentMode(_)
             | SessionUpdate::SessionInfo(_)
             | SessionUpdate::Other(_) => return None,
@@ -236,8 +267,8 @@ impl Translator {
 
     /// How a turn ended. Not in the daemon's words: an error of a provider may quote its address and
     /// key.
-    fn outcome(&self, end: &TurnEnd) -> TurnOutcome {
-        match end {
+    fn outcome(&self, end: &TurnEnd) -> Option<TurnOutcome> {
+        Some(match end {
             TurnEnd::Complete { stop_reason } => match stop_reason {
                 StopReason::Cancelled => TurnOutcome::Cancelled,
                 StopReason::EndTurn => TurnOutcome::Complete { early: None },
@@ -250,106 +281,9 @@ impl Translator {
             },
             TurnEnd::Interrupted { .. } => TurnOutcome::Interrupted,
             TurnEnd::Unknown { .. } => TurnOutcome::Unknown,
-        }
-    }
-
-    fn tool(&self, call: &DaemonToolCall) -> ToolCall {
-        ToolCall {
-            id: self.line(&call.tool_call_id),
-            title: self.line_of(call.title.as_deref()),
-            tool: self.line_of(call.tool_name()),
-            kind: call.kind.as_ref().map(|it| self.line(it.as_str()).into()),
-            status: call.status.as_ref().map(|it| self.line(it.as_str()).into()),
-            content: call.content.as_deref().map(|content| self.output(content)),
-            files: call.locations.as_deref().map(|files| self.files(files)),
-            command: self.command(call.raw_input.as_ref()),
-        }
-    }
-
-    fn request(&self, request: &InteractionRequest) -> AgentRequest {
-        let most = self.sanitiser.limits().entries;
-        let options = request.options.iter().map(|option| RequestOption {
-            id: self.line(&option.option_id),
-            title: self.line(option.title()),
-            kind: option.kind.as_ref().map(|it| self.line(it.as_str()).into()),
-        });
-        let questions = request.questions.as_deref();
-        AgentRequest {
-            id: self.line(request.id.as_str()),
-            title: self.line(&request.title),
-            tool: ToolCall {
-                id: self.line(request.tool_call_id.as_deref().unwrap_or_default()),
-                tool: self.line_of(request.tool_name.as_deref()),
-                kind: request
-                    .kind
-                    .as_ref()
-                    .map(|it| self.line(it.as_str()).into()),
-                content: Some(self.output(&request.content)),
-                files: Some(self.files(&request.locations)),
-                command: self.command(request.input.as_ref()),
-                ..ToolCall::default()
-            },
-            options: options
-                .collect::<crate::requests::RequestOptions>()
-                .limited_to(most),
-            questions: questions.map(|list| {
-                let list = list.iter().take(most);
-                list.map(|question| self.question(question)).collect()
-            }),
-            background: request.background,
-            proposal: None,
-            votes: None,
-        }
-    }
-
-    fn question(&self, question: &Question) -> RequestQuestion {
-        let answers = question
-            .options
-            .iter()
-            .take(self.sanitiser.limits().entries);
-        RequestQuestion {
-            question: self.line(&question.question),
-            header: self.line_of(question.header.as_deref()),
-            answers: answers
-                .map(|it| {
-                    (
-                        self.line(&it.label),
-                        self.line_of(it.description.as_deref()),
-                    )
-                })
-                .collect(),
-            several: question.multi_select,
-        }
-    }
-
-    /// The one argument of a tool that a person has to see to decide, and that no content shows.
-    fn command(&self, input: Option<&serde_json::Value>) -> Option<String> {
-        let command = input?.get("command")?.as_str()?;
-        Some(self.sanitiser.content(command))
-    }
-
-    fn output(&self, content: &[ToolContent]) -> Vec<ToolOutput> {
-        let one = |content: &ToolContent| {
-            if let Some(diff) = content.as_diff() {
-                return Some(ToolOutput::Diff {
-                    path: self.path(diff.path, None),
-                    old_text: diff.old_text.map(|it| self.sanitiser.content(it)),
-                    new_text: self.sanitiser.content(diff.new_text),
-                });
-            }
-            let text = self.sanitiser.content(content.as_text()?);
-            Some(ToolOutput::Text(text))
-        };
-        content
-            .iter()
-            .filter_map(one)
-            .take(self.sanitiser.limits().entries)
-            .collect()
-    }
-
-    fn files(&self, files: &[ToolLocation]) -> Vec<HostPath> {
-        let files = files.iter().take(self.sanitiser.limits().entries);
-        files.map(|file| self.path(&file.path, file.line)).collect()
+            // There is no turn, and whoever sent the prompt gets the error.
+            TurnEnd::NotAccepted { .. } => return None,
+        })
     }
 
     fn path(&self, path: &str, line: Option<u64>) -> HostPath {
@@ -368,27 +302,19 @@ impl Translator {
     }
 }
 
-/// The edits of a request, whole: the review is on this machine, and a proposal must be the agent's
-/// text.
-fn edits(request: &InteractionRequest) -> Vec<Edit> {
-    let diffs = request.content.iter().filter_map(ToolContent::as_diff);
-    let edit = |diff: daemon::wire::Diff<'_>| Edit {
-        path: diff.path.to_owned(),
-        before: diff.old_text.map(str::to_owned),
-        after: diff.new_text.to_owned(),
-    };
-    diffs.map(edit).collect()
-}
-
-/// Who says what, if anybody says something.
-fn said(update: &SessionUpdate, mine: bool) -> Option<(Speaker, &str)> {
-    Some(match update {
-        SessionUpdate::UserMessage(chunk) if mine => (Speaker::Me, chunk.text()),
-        SessionUpdate::UserMessage(chunk) => (Speaker::Other, chunk.text()),
-        SessionUpdate::AgentMessage(chunk) => (Speaker::Agent, chunk.text()),
-        SessionUpdate::AgentThought(chunk) => (Speaker::Thought, chunk.text()),
-        _ => return None,
-    })
+/// Whether what a person says after this event is another prompt.
+fn ends_prompt(event: &BackendEvent) -> bool {
+    match event {
+        BackendEvent::Said { speaker, .. } | BackendEvent::Attached { speaker, .. } => {
+            !matches!(speaker, Speaker::Me | Speaker::Other)
+        }
+        BackendEvent::Tool(_)
+        | BackendEvent::Plan(_)
+        | BackendEvent::RequestOpened { .. }
+        | BackendEvent::TurnEnded { .. }
+        | BackendEvent::History { .. } => true,
+        _ => false,
+    }
 }
 
 /// Whether what is said after an event is another text. Before an event that is shown elsewhere, or
@@ -397,7 +323,11 @@ fn ends_text(event: &BackendEvent) -> bool {
     match event {
         BackendEvent::Connected { .. }
         | BackendEvent::History { .. }
+        | BackendEvent::TurnBegan
         | BackendEvent::Said { .. }
+        | BackendEvent::Attached { .. }
+        | BackendEvent::Rewound { .. }
+        | BackendEvent::Notice(_)
         | BackendEvent::Tool(_)
         | BackendEvent::Plan(_)
         | BackendEvent::RequestOpened { .. }

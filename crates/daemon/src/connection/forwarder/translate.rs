@@ -4,7 +4,7 @@ use super::EventForwarder;
 use crate::connection::IdeEvent;
 use crate::event::{DaemonEvent, EventBody};
 use crate::session::{History, TurnEnd};
-use crate::wire::{ClientId, PendingPrompt, QueueState, SessionUpdate, StopReason};
+use crate::wire::{ClientId, PendingPrompt, PromptId, QueueState, SessionUpdate, StopReason};
 
 impl EventForwarder {
     /// Sends a history. Requests in it may be closed already, so they are held until the daemon's
@@ -60,8 +60,8 @@ pub(crate) fn translate(
             title: it.title?,
         },
         EventBody::SessionUpdate(update) => IdeEvent::Update {
+            prompt: event.prompt_id().or_else(|| prompt_of(&update)),
             update,
-            prompt: event.prompt_id(),
             mine: event.originator().is_some_and(|it| is_us(&it)),
         },
         EventBody::TurnComplete(turn) => IdeEvent::TurnEnded {
@@ -104,6 +104,8 @@ pub(crate) fn translate(
         EventBody::Malformed(why) => IdeEvent::Gap {
             what: format!("an event of type {} could not be read: {why}", event.kind()),
         },
+        // The mode and the model in it are those that are known.
+        EventBody::SessionSnapshot(it) if it.recording_degraded != Some(true) => return None,
         // These end the connection or the stream, which is reported in other ways.
         EventBody::SessionDied(_)
         | EventBody::SessionClosed(_)
@@ -112,18 +114,25 @@ pub(crate) fn translate(
         | EventBody::SlowClientWarning(_)
         | EventBody::StateResyncRequired(_)
         | EventBody::ReplayComplete(_)
-        | EventBody::SessionSnapshot(_)
         // Requests are tracked in `waiting`.
         | EventBody::PermissionRequest(_)
         | EventBody::PermissionResolved(_)
         | EventBody::PermissionAlreadyResolved(_)
         // The end of the cancelled turn still follows.
         | EventBody::PromptCancelled(_) => return None,
-        EventBody::PermissionForbidden(_)
-        | EventBody::BackgroundTurnComplete(_)
-        | EventBody::Untyped
-        | EventBody::Unknown => IdeEvent::Other(event),
+        // Whoever wants to show one of these reads its body.
+        _ => IdeEvent::Other(event),
     })
+}
+
+/// The prompt that a message of a user belongs to. A history that was restored from disk has it in
+/// the message and not in the envelope.
+fn prompt_of(update: &SessionUpdate) -> Option<PromptId> {
+    let SessionUpdate::UserMessage(chunk) = update else {
+        return None;
+    };
+    let id = chunk.meta.as_ref()?.get("promptId")?.as_str()?;
+    PromptId::new(id).ok()
 }
 
 fn queue_changed(prompt: PendingPrompt, default: QueueState) -> IdeEvent {
