@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("{error}\n{}", error.hint().unwrap_or_default());
         return Ok(());
     }
-    connection.send_prompt(&prompt.as_str().into()).await?;
+    connection.send_prompt(prompt.as_str()).await?;
     while let Some(event) = events.next().await {
         match event {
             IdeEvent::Update {

@@ -40,6 +40,10 @@ const LISTED: u32 = 50;
 /// How many messages of finished calls may wait. A call that finds no room waits.
 const MESSAGES: usize = 16;
 
+/// How a session is left. A turn that runs goes on, and so does a request that waits. A registration
+/// that stayed at the daemon would count wherever several clients have to agree.
+const LEAVING: DisconnectMode = DisconnectMode::Detach;
+
 /// Where the daemon is, and what it needs.
 #[derive(Clone, Debug)]
 pub struct DaemonSettings {
@@ -51,6 +55,11 @@ pub struct DaemonSettings {
     pub workspace: PathBuf,
     /// The program that is a daemon when it is started with `serve`.
     pub program: PathBuf,
+    /// What the agent may do without asking in a conversation that starts here, or that is brought
+    /// back from disk. One that goes on at the daemon keeps its mode, because others may be in it.
+    pub mode: ApprovalMode,
+    /// The model of a conversation that starts here; the daemon's own choice if `None`.
+    pub model: Option<String>,
     /// How patient a session is with a daemon that is out of reach.
     pub session: ::daemon::SessionSettings,
     /// How long a request to the daemon may take.
@@ -161,6 +170,9 @@ impl Backend for DaemonBackend {
             token: self.settings.token.clone(),
             workspace: Some(self.settings.workspace.clone()),
             session,
+            model: self.settings.model.clone(),
+            approval_mode: Some(self.settings.mode.clone()),
+            disconnect_mode: LEAVING,
             settings: self.settings.session.clone(),
             timeouts: self.settings.timeouts,
             ..ConnectOptions::default()
@@ -205,7 +217,7 @@ impl Backend for DaemonBackend {
         let connection = self.connection.clone();
         Box::pin(async move {
             // It is over in any case.
-            let _ = connection.disconnect(DisconnectMode::default()).await;
+            let _ = connection.disconnect(LEAVING).await;
             Ok(())
         })
     }
@@ -230,7 +242,7 @@ impl Backend for DaemonBackend {
         let prompt = PromptRequest::new(parts.into_iter().map(block).collect());
         let connection = self.connection.clone();
         Box::pin(async move {
-            connection.send_prompt(&prompt).await?;
+            connection.send_prompt(prompt).await?;
             Ok(())
         })
     }
@@ -251,7 +263,7 @@ impl Backend for DaemonBackend {
 
     fn set_model(&mut self, model: String) -> Call<()> {
         let connection = self.connection.clone();
-        Box::pin(async move { Ok(connection.set_model(&model).await?) })
+        Box::pin(async move { Ok(connection.set_model(&model).await.map(drop)?) })
     }
 
     fn set_mode(&mut self, mode: String) -> Call<()> {

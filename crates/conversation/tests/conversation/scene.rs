@@ -6,6 +6,7 @@ use std::time::Duration;
 use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
 use conversation::view::{ConnectionState, EntryContent};
 use conversation::{Backend, Change, Conversation, ConversationState, Settings, Snapshot, Target};
+use daemon::wire::ApprovalMode;
 use daemon::{Address, Backoff, Jitter, Timeouts, Token};
 use tempfile::TempDir;
 use testkit::InProcessCompanion;
@@ -45,6 +46,8 @@ impl Machine {
             token: Some(Token::new(token).unwrap()),
             workspace: self.companion.root(),
             program: self.companion.root().join("no-such-program"),
+            mode: ApprovalMode::Default,
+            model: None,
             session: daemon::SessionSettings {
                 backoff: Backoff {
                     first: Duration::from_millis(5),
@@ -186,6 +189,10 @@ impl Talk {
 pub(crate) fn transcript(snapshot: &Snapshot) -> Vec<String> {
     let line = |content: &EntryContent| match content {
         EntryContent::Said { speaker, text } => format!("{speaker:?}: {text}"),
+        EntryContent::Attached {
+            speaker,
+            attachment,
+        } => format!("{speaker:?} attached {}", attachment.describe()),
         EntryContent::Tool(tool) => format!("tool {}", tool.id),
         EntryContent::Plan(steps) => format!("plan of {}", steps.len()),
         EntryContent::Ended { outcome, .. } => format!("ended {outcome:?}"),

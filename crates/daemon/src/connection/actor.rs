@@ -1,6 +1,5 @@
 //! The task that runs connects and disconnects, in the order in which they were called.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -11,11 +10,10 @@ use super::forwarder::EventForwarder;
 use super::requests::OpenRequests;
 use super::setup::{self, ConnectError};
 use super::{ConnectOptions, Connected, LiveConnection, SessionChoice, SharedConnection};
-use crate::client::DaemonClient;
+use crate::client::EventCursor;
 use crate::error::DaemonError;
 use crate::locked;
-use crate::session::{DisconnectMode, Session, SessionEvents};
-use crate::wire::{NewSession, RestoreSession, SessionScope};
+use crate::session::{DisconnectMode, ResumeState, Session, SessionEvents};
 
 type ReplyTo<T> = oneshot::Sender<T>;
 
@@ -107,7 +105,7 @@ impl Actor {
         let workspace = options.workspace.as_deref();
         let client = options.client();
         let capabilities = setup::check(&client, workspace).await?;
-        let opened = open(client, &options).await;
+        let opened = options.sessions.open(client, options.clone()).await;
         let (session, updates) = opened.map_err(|error| setup::sort(error, workspace))?;
         let connected = Connected {
             session: session.id().clone(),
@@ -116,12 +114,18 @@ impl Actor {
         self.shared
             .events
             .send(IdeEvent::Connected(connected.clone()));
-        self.start(session, updates);
+        let start = match &options.session {
+            SessionChoice::Resume(state) => state.clone(),
+            // Without an epoch a later connection gets everything.
+            _ => ResumeState::new(session.id().clone(), EventCursor::default()),
+        };
+        self.start(session, updates, start);
         Ok(connected)
     }
 
-    fn start(&mut self, session: Session, updates: SessionEvents) {
+    fn start(&mut self, session: Session, updates: SessionEvents, start: ResumeState) {
         self.number += 1;
+        self.shared.bookmark.begin(self.number, start);
         let (messages, receiver) = mpsc::unbounded_channel();
         let live = LiveConnection {
             number: self.number,
@@ -159,37 +163,4 @@ impl Actor {
         }
         left
     }
-}
-
-async fn open(
-    client: DaemonClient,
-    options: &ConnectOptions,
-) -> Result<(Session, SessionEvents), DaemonError> {
-    let settings = options.settings.clone();
-    let cwd = options
-        .workspace
-        .as_deref()
-        .map(Path::to_string_lossy)
-        .map(String::from);
-    let scope = match &options.session {
-        SessionChoice::Shared => SessionScope::Single,
-        SessionChoice::New => SessionScope::Thread,
-        SessionChoice::Known(id) => {
-            let restore = RestoreSession {
-                cwd,
-                approval_mode: options.approval_mode.clone(),
-                ..RestoreSession::default()
-            };
-            return Session::load(client, id, &restore, settings).await;
-        }
-        SessionChoice::Resume(state) => return Session::resume(client, state, settings).await,
-    };
-    let new = NewSession {
-        cwd,
-        session_scope: Some(scope),
-        model_service_id: options.model.clone(),
-        approval_mode: options.approval_mode.clone(),
-        session_id: None,
-    };
-    Session::open(client, &new, settings).await
 }

@@ -4,11 +4,16 @@
 //! session's own queue fills, and in the end the reader gets the history anew. Events that begin or
 //! end a connection never wait for room, so that a reader cannot block a disconnect by not reading.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, ready};
 
+use futures_core::Stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::{Connected, InteractionRequest};
+use crate::client::EventCursor;
+use crate::locked;
 use crate::session::{HistoryCause, ResumeState, SessionEndReason, TurnEnd};
 use crate::wire::{
     ApprovalMode, PermissionOutcome, PromptId, QueueState, RequestId, SessionUpdate,
@@ -203,33 +208,90 @@ impl From<SessionEndReason> for DisconnectReason {
 #[derive(Debug)]
 struct QueuedEvent {
     event: IdeEvent,
+    at: Option<Place>,
     _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Where a reader stands who is done with an event.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The number of the connection.
+    pub(super) connection: u64,
+    pub(super) cursor: EventCursor,
+}
+
+/// Up to where the reader of the events is done.
+#[derive(Debug, Default)]
+pub(super) struct Bookmark(Mutex<Option<(u64, ResumeState)>>);
+
+impl Bookmark {
+    /// A connection begins at `start`. If the reader has not come that far in the same session, it
+    /// stands where it stood.
+    pub(super) fn begin(&self, connection: u64, start: ResumeState) {
+        let mut marked = locked(&self.0);
+        let behind = marked.take().map(|(_, state)| state).filter(|state| {
+            let is_same = state.session_id == start.session_id && state.epoch == start.epoch;
+            is_same && state.last_event_id < start.last_event_id
+        });
+        *marked = Some((connection, behind.unwrap_or(start)));
+    }
+
+    /// Moves to a place, unless it is one of an earlier connection.
+    fn move_to(&self, place: Place) {
+        if let Some((connection, state)) = &mut *locked(&self.0)
+            && *connection == place.connection
+        {
+            let session = state.session_id.clone();
+            *state = ResumeState::new(session, place.cursor);
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<ResumeState> {
+        let marked = locked(&self.0);
+        marked.as_ref().map(|(_, state)| state.clone())
+    }
 }
 
 /// The sending half of [`IdeEvents`].
 #[derive(Clone, Debug)]
 pub(super) struct EventSender(mpsc::UnboundedSender<QueuedEvent>);
 
-/// The events of all connections of one [`super::IdeConnection`], in order.
+/// The events of all connections of one [`super::IdeConnection`], in order. It is a
+/// [`Stream`](futures_core::Stream), too.
 #[derive(Debug)]
-pub struct IdeEvents(mpsc::UnboundedReceiver<QueuedEvent>);
+pub struct IdeEvents {
+    receiver: mpsc::UnboundedReceiver<QueuedEvent>,
+    bookmark: Arc<Bookmark>,
+    /// Where the reader stands once it asks for the next event.
+    handed_out: Option<Place>,
+}
 
-pub(super) fn channel() -> (EventSender, IdeEvents) {
+pub(super) fn channel(bookmark: Arc<Bookmark>) -> (EventSender, IdeEvents) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    (EventSender(sender), IdeEvents(receiver))
+    let events = IdeEvents {
+        receiver,
+        bookmark,
+        handed_out: None,
+    };
+    (EventSender(sender), events)
 }
 
 impl EventSender {
     /// Sends without waiting for room. Only for events that happen once per connection or request.
     pub(super) fn send(&self, event: IdeEvent) {
         // The reader may be gone.
-        let _ = self.0.send(QueuedEvent { event, _room: None });
+        let _ = self.0.send(QueuedEvent {
+            event,
+            at: None,
+            _room: None,
+        });
     }
 
     /// Sends when there is room for `size` bytes, or when `room` is closed.
     pub(super) async fn send_when_there_is_room(
         &self,
         event: IdeEvent,
+        at: Place,
         size: usize,
         room: &Arc<Semaphore>,
     ) {
@@ -239,18 +301,50 @@ impl EventSender {
         } else {
             room.clone().acquire_many_owned(size).await.ok()
         };
-        let _ = self.0.send(QueuedEvent { event, _room: room });
+        let _ = self.0.send(QueuedEvent {
+            event,
+            at: Some(at),
+            _room: room,
+        });
     }
 }
 
 impl IdeEvents {
     /// The next event; `None` when the last handle of the connection is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<IdeEvent> {
-        Some(self.0.recv().await?.event)
+        std::future::poll_fn(|context| self.poll(context)).await
     }
 
     /// The next event, if one is queued.
     pub fn try_next(&mut self) -> Option<IdeEvent> {
-        Some(self.0.try_recv().ok()?.event)
+        self.turn_page();
+        let queued = self.receiver.try_recv().ok()?;
+        Some(self.hand_out(queued))
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<IdeEvent>> {
+        self.turn_page();
+        let queued = ready!(self.receiver.poll_recv(context));
+        Poll::Ready(queued.map(|queued| self.hand_out(queued)))
+    }
+
+    /// The reader asks for the next event, so it is done with the last one.
+    fn turn_page(&mut self) {
+        if let Some(place) = self.handed_out.take() {
+            self.bookmark.move_to(place);
+        }
+    }
+
+    fn hand_out(&mut self, queued: QueuedEvent) -> IdeEvent {
+        self.handed_out = queued.at;
+        queued.event
+    }
+}
+
+impl Stream for IdeEvents {
+    type Item = IdeEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<IdeEvent>> {
+        self.poll(context)
     }
 }

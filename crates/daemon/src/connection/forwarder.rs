@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::events::{CloseReason, IdeEvent};
+use super::events::{CloseReason, IdeEvent, Place};
 use super::{InteractionRequest, LiveConnection, SharedConnection};
 use crate::event::{DaemonEvent, EventBody};
 use crate::locked;
@@ -36,10 +36,7 @@ const OVERHEAD: usize = 256;
 #[derive(Debug)]
 pub(super) enum ForwarderMessage {
     /// The daemon accepted a prompt. Its end is to be reported.
-    Expect {
-        turn: Turn,
-        tell: oneshot::Sender<TurnEnd>,
-    },
+    Expect(Turn),
     /// The daemon rejected a vote because the request is closed.
     Lost(RequestId),
 }
@@ -101,7 +98,7 @@ impl EventForwarder {
                     None => return self.finish(SessionEndReason::Left).await,
                 },
                 Some(message) = self.messages.recv() => match message {
-                    ForwarderMessage::Expect { turn, tell } => self.expect(turn, tell),
+                    ForwarderMessage::Expect(turn) => self.expect(turn),
                     ForwarderMessage::Lost(request) => {
                         self.close(&request, CloseReason::Gone).await;
                     }
@@ -116,13 +113,10 @@ impl EventForwarder {
         }
     }
 
-    fn expect(&mut self, turn: Turn, tell: oneshot::Sender<TurnEnd>) {
+    fn expect(&mut self, turn: Turn) {
         self.turns.spawn(async move {
             let id = turn.id().cloned();
-            let end = turn.end().await;
-            // The sender of the prompt may not wait for its end.
-            let _ = tell.send(end.clone());
-            (id, end)
+            (id, turn.end().await)
         });
     }
 
@@ -130,8 +124,8 @@ impl EventForwarder {
         // Prompts that were accepted at the last moment still get their end.
         self.messages.close();
         while let Some(message) = self.messages.recv().await {
-            if let ForwarderMessage::Expect { turn, tell } = message {
-                self.expect(turn, tell);
+            if let ForwarderMessage::Expect(turn) = message {
+                self.expect(turn);
             }
         }
         while let Some(ended) = self.turns.join_next().await {
@@ -275,9 +269,13 @@ impl EventForwarder {
 
     async fn send(&self, event: IdeEvent, size: usize) {
         let size = size.saturating_add(OVERHEAD);
+        let at = Place {
+            connection: self.live.number,
+            cursor: self.updates.position(),
+        };
         self.shared
             .events
-            .send_when_there_is_room(event, size, &self.live.room)
+            .send_when_there_is_room(event, at, size, &self.live.room)
             .await;
     }
 }

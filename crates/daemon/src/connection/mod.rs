@@ -11,7 +11,7 @@
 //! # async fn chat() -> Result<(), Box<dyn std::error::Error>> {
 //! let (connection, mut events) = IdeConnection::new();
 //! connection.connect(ConnectOptions::default()).await?;
-//! connection.send_prompt(&"What does this project do?".into()).await?;
+//! connection.send_prompt("What does this project do?").await?;
 //! while let Some(event) = events.next().await {
 //!     match event {
 //!         IdeEvent::Update { update: SessionUpdate::AgentMessage(chunk), .. } => {
@@ -40,6 +40,7 @@
 mod actor;
 mod answers;
 mod events;
+mod factory;
 mod forwarder;
 mod requests;
 mod setup;
@@ -54,19 +55,21 @@ use crate::client::DaemonClient;
 use crate::error::DaemonError;
 use crate::http::Timeouts;
 use crate::locked;
-use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, TurnEnd};
+use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, Turn, TurnEnd};
 use crate::token::Token;
 use crate::wire::{
-    ApprovalMode, DaemonCapabilities, PromptId, PromptRequest, SessionContext, SessionId,
+    ApprovalMode, DaemonCapabilities, ModelSwitch, PromptId, PromptRequest, SessionContext,
+    SessionId,
 };
 use actor::{Actor, ConnectionCommand};
-use events::EventSender;
+use events::{Bookmark, EventSender};
 use forwarder::ForwarderMessage;
 pub(crate) use forwarder::translate;
 use requests::OpenRequests;
 
 pub use answers::{AnswerOutcome, InteractionRequest, UserAnswer};
 pub use events::{CloseReason, DisconnectReason, IdeEvent, IdeEvents};
+pub use factory::{OpeningSession, SessionFactory};
 pub use setup::{ConnectError, SetupError};
 
 /// How many connects and disconnects may be queued. A caller that finds the queue full waits.
@@ -99,10 +102,15 @@ pub struct ConnectOptions {
     pub workspace: Option<PathBuf>,
     /// The session to connect to.
     pub session: SessionChoice,
-    /// The model to start with. The daemon also writes it into the user's settings.
+    /// The model of a session that is created by this connect. The daemon also writes it into the
+    /// user's settings.
     pub model: Option<String>,
-    /// What the agent may do without asking. `None` leaves it to the daemon.
+    /// What the agent may do without asking, in a session that this connect creates or restores from
+    /// disk. A live session keeps its mode. `None` leaves it to the daemon, whose default asks
+    /// nobody.
     pub approval_mode: Option<ApprovalMode>,
+    /// What opens the session.
+    pub sessions: SessionFactory,
     /// How to leave this session when another connect replaces it.
     pub disconnect_mode: DisconnectMode,
     /// Reconnects, buffers and limits of the session.
@@ -131,26 +139,26 @@ pub enum CallError {
     Daemon(#[from] DaemonError),
 }
 
-/// A prompt that the daemon has accepted. Dropping it changes nothing; the end of its turn is an
-/// event too.
-#[derive(Debug)]
-pub struct SentPrompt {
-    id: Option<PromptId>,
-    end: oneshot::Receiver<TurnEnd>,
+/// The model that a session uses now. The daemon's own answer also has the provider's address and a
+/// masked key, which are left out here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SelectedModel {
+    /// The plain id of the model, if the daemon tells.
+    pub model_id: Option<String>,
+    /// How the provider is authenticated against, for example `openai`.
+    pub auth_type: Option<String>,
+    /// Whether the model was set up while the daemon runs, and not in its settings.
+    pub is_runtime: Option<bool>,
 }
 
-impl SentPrompt {
-    /// The prompt id. Unknown for an old daemon that answers only when the turn has ended.
-    pub fn id(&self) -> Option<&PromptId> {
-        self.id.as_ref()
-    }
-
-    /// Waits for the end of the turn. Does not depend on the events being read.
-    pub async fn end(self) -> TurnEnd {
-        let lost = || TurnEnd::Unknown {
-            why: "the connection was dropped".into(),
-        };
-        self.end.await.unwrap_or_else(|_| lost())
+impl From<&ModelSwitch> for SelectedModel {
+    fn from(answer: &ModelSwitch) -> SelectedModel {
+        SelectedModel {
+            model_id: answer.model_id().map(str::to_owned),
+            auth_type: answer.auth_type().map(str::to_owned),
+            is_runtime: answer.is_runtime(),
+        }
     }
 }
 
@@ -169,6 +177,7 @@ struct SharedConnection {
     /// Where the last connection ended.
     left_at: Mutex<Option<ResumeState>>,
     events: EventSender,
+    bookmark: Arc<Bookmark>,
 }
 
 /// An established connection.
@@ -188,11 +197,13 @@ impl IdeConnection {
     /// A handle without a connection. Needs a running tokio runtime.
     pub fn new() -> (IdeConnection, IdeEvents) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
-        let (sender, events) = events::channel();
+        let bookmark = Arc::<Bookmark>::default();
+        let (sender, events) = events::channel(bookmark.clone());
         let shared = Arc::new(SharedConnection {
             live: Mutex::default(),
             left_at: Mutex::default(),
             events: sender,
+            bookmark,
         });
         tokio::spawn(Actor::new(shared.clone(), receiver).run());
         (IdeConnection { commands, shared }, events)
@@ -223,21 +234,31 @@ impl IdeConnection {
         self.ask(ask).await.unwrap_or(Ok(()))
     }
 
-    /// Sends a prompt. It is never sent twice, and its turn ends exactly once.
-    pub async fn send_prompt(&self, prompt: &PromptRequest) -> Result<SentPrompt, CallError> {
+    /// Sends a prompt. It is never sent twice, and its turn ends exactly once, with an
+    /// [`IdeEvent::TurnEnded`] and for whoever waits for [`Turn::end`].
+    ///
+    /// A prompt that the daemon did not accept ends with that event too, as
+    /// [`TurnEnd::NotAccepted`]: whoever shows the conversation need not be the one who sent it.
+    pub async fn send_prompt(&self, prompt: impl Into<PromptRequest>) -> Result<Turn, CallError> {
         let live = self.live()?;
-        let turn = live.session.prompt(prompt).await?;
-        let id = turn.id().cloned();
-        let (tell, end) = oneshot::channel();
-        let message = ForwarderMessage::Expect { turn, tell };
-        if let Err(mpsc::error::SendError(ForwarderMessage::Expect { turn, tell })) =
-            live.messages.send(message)
-        {
-            // The connection ended meanwhile, and the forwarder with it. The session still ends the
-            // turn.
-            tokio::spawn(async move { tell.send(turn.end().await) });
+        match live.session.prompt(prompt).await {
+            Ok(turn) => {
+                // If the connection has ended meanwhile, so has the forwarder; the session still
+                // ends the turn.
+                let _ = live.messages.send(ForwarderMessage::Expect(turn.clone()));
+                Ok(turn)
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let end = TurnEnd::NotAccepted { why };
+                self.shared.events.send(IdeEvent::TurnEnded {
+                    prompt: None,
+                    end,
+                    background: false,
+                });
+                Err(error.into())
+            }
         }
-        Ok(SentPrompt { id, end })
     }
 
     /// Cancels the running turn. Does nothing without a connection.
@@ -253,11 +274,10 @@ impl IdeConnection {
         Ok(self.live()?.session.remove_pending_prompt(prompt).await?)
     }
 
-    /// Switches the model; [`IdeEvent::ModelChanged`] follows. The response is dropped, because it
-    /// holds the provider's URL.
-    pub async fn set_model(&self, model: &str) -> Result<(), CallError> {
-        self.live()?.session.set_model(model).await?;
-        Ok(())
+    /// Switches the model; [`IdeEvent::ModelChanged`] follows.
+    pub async fn set_model(&self, model: &str) -> Result<SelectedModel, CallError> {
+        let answer = self.live()?.session.set_model(model).await?;
+        Ok(SelectedModel::from(&answer))
     }
 
     /// Sets the approval mode of this session.
@@ -283,13 +303,16 @@ impl IdeConnection {
         Some(self.live().ok()?.session.id().clone())
     }
 
-    /// Where to continue later: of the current connection, or of the last one. It covers the events
-    /// that have been taken, except for the few that wait between session and reader.
+    /// Whether there is a connection. It may be one that is making contact again.
+    pub fn is_connected(&self) -> bool {
+        self.live().is_ok()
+    }
+
+    /// Where to continue later, so that nothing is lost: in the session of the current connection, or
+    /// of the last one, after the last event that its reader is done with. An event counts as done
+    /// when the reader asks for the one after it. `None` before the first connection.
     pub fn resume_state(&self) -> Option<ResumeState> {
-        match self.live() {
-            Ok(live) => Some(live.session.resume_state()),
-            Err(_) => locked(&self.shared.left_at).clone(),
-        }
+        self.shared.bookmark.place()
     }
 
     fn live(&self) -> Result<LiveConnection, CallError> {

@@ -11,7 +11,8 @@ use crate::wire::{
 
 impl Session {
     /// Sends a prompt. It is never sent twice.
-    pub async fn prompt(&self, prompt: &PromptRequest) -> Result<Turn, DaemonError> {
+    pub async fn prompt(&self, prompt: impl Into<PromptRequest>) -> Result<Turn, DaemonError> {
+        let prompt = &prompt.into();
         let shared = &*self.shared;
         if shared.queue.is_over() {
             return Err(DaemonError::SessionEnded);

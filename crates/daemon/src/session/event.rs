@@ -15,8 +15,18 @@ pub struct ResumeState {
     pub session_id: SessionId,
     /// The epoch of the event id.
     pub epoch: Option<Epoch>,
-    /// The newest event that the consumer has taken.
+    /// The newest event that the consumer is done with.
     pub last_event_id: u64,
+}
+
+impl ResumeState {
+    pub(crate) fn new(session_id: SessionId, cursor: EventCursor) -> ResumeState {
+        ResumeState {
+            session_id,
+            epoch: cursor.epoch,
+            last_event_id: cursor.last_event_id,
+        }
+    }
 }
 
 /// An event for the consumer of a session.

@@ -9,6 +9,8 @@
 //! - every event is delivered once, or an event says what was lost;
 //! - every prompt that the daemon accepted ends exactly once ([`Turn::end`]), even if its end
 //!   arrives before the response to the prompt, on another stream, or only in the daemon's records;
+//! - a session that the daemon lost and that is restored has the approval mode that it had. The
+//!   daemon itself would go back to the mode of its settings, in which it may ask nobody;
 //! - whatever the daemon does, nothing waits for ever: [`SessionEvent::Ended`] comes at the latest
 //!   when [`SessionSettings::give_up_after`] has passed without a connection.
 
@@ -27,7 +29,10 @@ use tokio::task::AbortHandle;
 
 use crate::client::{DaemonClient, EventCursor};
 use crate::error::DaemonError;
-use crate::wire::{ClientId, LoadedSession, NewSession, RestoreSession, SessionId};
+use crate::wire::{
+    ApprovalMode, ClientId, LoadedSession, NewSession, OpenedSession, RestoreSession, SessionId,
+    SessionScope,
+};
 use reader::StreamReader;
 use shared::SharedSession;
 
@@ -57,13 +62,23 @@ impl Drop for ReaderTask {
 impl Session {
     /// Creates a session, or attaches to the shared one, and opens its event stream.
     ///
-    /// The first event of a session that existed before is [`SessionEvent::History`].
+    /// The first event of a session that existed before is [`SessionEvent::History`]. Such a session
+    /// keeps its model and its approval mode, because others are in it; those of `new` are for a
+    /// session that is created.
     pub async fn open(
         client: DaemonClient,
         new: &NewSession,
         settings: SessionSettings,
     ) -> Result<(Session, SessionEvents), DaemonError> {
-        let opened = client.create_session(new).await?;
+        // The daemon would apply both to a session that exists, too. So they are only sent with the
+        // request if it is sure to create one.
+        let may_attach = new.session_scope != Some(SessionScope::Thread);
+        let asked = NewSession {
+            approval_mode: new.approval_mode.clone().filter(|_| !may_attach),
+            model_service_id: new.model_service_id.clone().filter(|_| !may_attach),
+            ..new.clone()
+        };
+        let opened = client.create_session(&asked).await?;
         if opened.attached {
             let loaded = client
                 .load_session(
@@ -76,77 +91,111 @@ impl Session {
             let kept = loaded.opened.client_id == opened.client_id;
             let registrations = if kept { 2 } else { 1 };
             let cause = HistoryCause::Attached;
-            return Ok(Self::from_loaded(
-                client,
+            let loaded = Loaded {
                 loaded,
                 registrations,
                 cause,
-                settings,
-            ));
+            };
+            return Ok(Self::from_loaded(client, loaded, None, settings));
+        }
+        if may_attach {
+            set_mode(&client, &opened, new.approval_mode.as_ref()).await?;
+            if let Some(model) = &new.model_service_id {
+                let us = opened.client_id.as_ref();
+                // An event says so if it could not be used.
+                let _ = client.set_model(&opened.session_id, model, us).await;
+            }
         }
         // From the beginning: all events since the session was created.
         let cursor = EventCursor {
             last_event_id: 0,
             epoch: opened.event_epoch.clone(),
         };
-        let shared = SharedSession::new(client, &opened, 1, cursor, settings);
+        let shared = SharedSession::new(client, &opened, 1, cursor.clone(), cursor, settings);
+        shared.set_mode(new.approval_mode.clone());
         Ok(Self::start(shared))
     }
 
     /// Loads an existing session, live or on disk, and opens its event stream.
+    ///
+    /// The mode of `restore` is for a session that is not live: it would come back with the mode of
+    /// the daemon's settings. A live one keeps its own.
     pub async fn load(
         client: DaemonClient,
         id: &SessionId,
         restore: &RestoreSession,
         settings: SessionSettings,
     ) -> Result<(Session, SessionEvents), DaemonError> {
-        let loaded = client.load_session(id, restore, None).await?;
-        let cause = HistoryCause::Attached;
-        Ok(Self::from_loaded(client, loaded, 1, cause, settings))
+        let (loaded, mode) = load(&client, id, restore).await?;
+        let loaded = Loaded {
+            loaded,
+            registrations: 1,
+            cause: HistoryCause::Attached,
+        };
+        Ok(Self::from_loaded(client, loaded, mode, settings))
     }
 
     /// Continues where an earlier handle ended, if the daemon still keeps the events since then;
-    /// otherwise the first event is [`SessionEvent::History`].
+    /// otherwise the first event is [`SessionEvent::History`]. The mode of `restore` is as for
+    /// [`Session::load`].
     pub async fn resume(
         client: DaemonClient,
         state: &ResumeState,
+        restore: &RestoreSession,
         settings: SessionSettings,
     ) -> Result<(Session, SessionEvents), DaemonError> {
         // The daemon's `resume` route restores a session from disk without its history, and after
         // that no client gets the history any more. So this loads.
-        let restore = RestoreSession::default();
-        let loaded = client
-            .load_session(&state.session_id, &restore, None)
-            .await?;
+        let (loaded, mode) = load(&client, &state.session_id, restore).await?;
         if state.epoch.is_none() || state.epoch != loaded.opened.event_epoch {
             // The saved event id belongs to another epoch. The history holds what was missed.
-            let cause = HistoryCause::Resync;
-            return Ok(Self::from_loaded(client, loaded, 1, cause, settings));
+            let loaded = Loaded {
+                loaded,
+                registrations: 1,
+                cause: HistoryCause::Resync,
+            };
+            return Ok(Self::from_loaded(client, loaded, mode, settings));
         }
         let cursor = EventCursor {
             last_event_id: state.last_event_id,
             epoch: state.epoch.clone(),
         };
-        let shared = SharedSession::new(client, &loaded.opened, 1, cursor, settings);
+        let shared =
+            SharedSession::new(client, &loaded.opened, 1, cursor.clone(), cursor, settings);
+        shared.set_mode(mode);
         shared.prompts.recall(&loaded.prompt_terminals);
         Ok(Self::start(shared))
     }
 
     fn from_loaded(
         client: DaemonClient,
-        loaded: LoadedSession,
-        registrations: u32,
-        cause: HistoryCause,
+        loaded: Loaded,
+        mode: Option<ApprovalMode>,
         settings: SessionSettings,
     ) -> (Session, SessionEvents) {
+        let Loaded {
+            loaded,
+            registrations,
+            cause,
+        } = loaded;
         let cursor = event::cursor_of(&loaded);
-        let shared = SharedSession::new(client, &loaded.opened, registrations, cursor, settings);
+        // Whoever goes on before the history was taken needs it once more: no epoch says so.
+        let nothing = EventCursor::default();
+        let shared = SharedSession::new(
+            client,
+            &loaded.opened,
+            registrations,
+            cursor,
+            nothing,
+            settings,
+        );
+        shared.set_mode(mode);
         shared.start_over(loaded, cause);
         Self::start(shared)
     }
 
     fn start(shared: Arc<SharedSession>) -> (Session, SessionEvents) {
-        let updates = SessionEvents::new(shared.queue.clone());
+        let updates = SessionEvents::new(shared.id.clone(), shared.queue.clone());
         let reader = tokio::spawn(StreamReader::new(shared.clone()).run()).abort_handle();
         let reader = Arc::new(ReaderTask(reader));
         (Session { shared, reader }, updates)
@@ -167,22 +216,61 @@ impl Session {
         &self.shared.client
     }
 
-    /// Where to continue later. It covers what the consumer has taken out of [`SessionEvents`].
+    /// Where to continue later, so that nothing is lost: after the last event that the consumer is
+    /// done with. An event counts as done when the consumer asks for the one after it. So whoever
+    /// saves this and crashes gets an event twice at the most, and none never.
     pub fn resume_state(&self) -> ResumeState {
-        let cursor = self
-            .shared
-            .queue
-            .taken()
-            .unwrap_or_else(|| self.shared.cursor());
-        ResumeState {
-            session_id: self.shared.id.clone(),
-            epoch: cursor.epoch,
-            last_event_id: cursor.last_event_id,
-        }
+        ResumeState::new(self.shared.id.clone(), self.shared.queue.done())
     }
 
     /// Counters for diagnosis.
     pub fn counters(&self) -> Counters {
         self.shared.counters.read()
     }
+}
+
+/// The answer to a load, and what is known about it.
+struct Loaded {
+    loaded: LoadedSession,
+    registrations: u32,
+    cause: HistoryCause,
+}
+
+/// Loads a session, and gives it the mode of `restore` if it was not live. Returns that mode if so.
+async fn load(
+    client: &DaemonClient,
+    id: &SessionId,
+    restore: &RestoreSession,
+) -> Result<(LoadedSession, Option<ApprovalMode>), DaemonError> {
+    let RestoreSession { approval_mode, .. } = restore.clone();
+    let restore = RestoreSession {
+        // The daemon would set it for a live session, too.
+        approval_mode: None,
+        ..restore.clone()
+    };
+    let mut loaded = client.load_session(id, &restore, None).await?;
+    if loaded.opened.attached || approval_mode.is_none() {
+        return Ok((loaded, None));
+    }
+    set_mode(client, &loaded.opened, approval_mode.as_ref()).await?;
+    loaded.state.set_mode(approval_mode.clone());
+    Ok((loaded, approval_mode))
+}
+
+/// Sets the mode of a session that was just created or restored. It is left again if that fails: an
+/// agent that does not ask is worse than none.
+async fn set_mode(
+    client: &DaemonClient,
+    opened: &OpenedSession,
+    mode: Option<&ApprovalMode>,
+) -> Result<(), DaemonError> {
+    let Some(mode) = mode else { return Ok(()) };
+    let (session, us) = (&opened.session_id, opened.client_id.as_ref());
+    let set = client.set_approval_mode(session, mode, false, us).await;
+    if set.is_err()
+        && let Some(us) = us
+    {
+        let _ = client.detach(session, us).await;
+    }
+    set.map(drop)
 }

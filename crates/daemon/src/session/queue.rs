@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 
-use super::{History, SessionEndReason, SessionEvent};
+use super::{History, ResumeState, SessionEndReason, SessionEvent};
 use crate::client::EventCursor;
+use crate::wire::SessionId;
 
 #[derive(Debug)]
 pub(super) struct EventQueue {
@@ -31,15 +32,22 @@ struct EventBuffer {
     bytes: usize,
     /// Events were dropped; only a history can bring the consumer up to date.
     behind: bool,
-    /// The cursor of the last event that the consumer took and that had one.
-    taken: Option<EventCursor>,
+    /// The cursor of the event that the consumer took last, until it asks for the next one.
+    handed_out: Option<EventCursor>,
+    /// The cursor up to which the consumer is done: it asked for the event after it.
+    done: EventCursor,
     over: bool,
 }
 
 impl EventQueue {
-    pub(super) fn new(max_events: usize, max_bytes: usize) -> Self {
+    /// An empty queue. `done` is where its consumer begins.
+    pub(super) fn new(max_events: usize, max_bytes: usize, done: EventCursor) -> Self {
+        let state = EventBuffer {
+            done,
+            ..EventBuffer::default()
+        };
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(state),
             filled: Notify::new(),
             behind: Notify::new(),
             max_events: max_events.max(1),
@@ -111,9 +119,10 @@ impl EventQueue {
         self.lock().over
     }
 
-    /// The cursor of the consumer, once it has taken an event that has one.
-    pub(super) fn taken(&self) -> Option<EventCursor> {
-        self.lock().taken.clone()
+    /// The cursor up to which the consumer is done. An event that it has taken counts once it asks
+    /// for the next one: until then it may be working on it.
+    pub(super) fn done(&self) -> EventCursor {
+        self.lock().done.clone()
     }
 
     /// Waits until a consumer that fell behind reads again.
@@ -135,12 +144,28 @@ impl EventQueue {
 /// The events of a session, in order.
 #[derive(Debug)]
 pub struct SessionEvents {
+    session: SessionId,
     queue: Arc<EventQueue>,
 }
 
 impl SessionEvents {
-    pub(super) fn new(queue: Arc<EventQueue>) -> Self {
-        Self { queue }
+    pub(super) fn new(session: SessionId, queue: Arc<EventQueue>) -> Self {
+        Self { session, queue }
+    }
+
+    /// Where to continue later, after the last event that was taken.
+    ///
+    /// For a consumer that saves its place between two events: the last one counts as done. Whoever
+    /// saves at the same time as the consumer works uses
+    /// [`Session::resume_state`](super::Session::resume_state), which does not count it yet.
+    pub fn resume_state(&self) -> ResumeState {
+        ResumeState::new(self.session.clone(), self.position())
+    }
+
+    /// The cursor of the last event that was taken.
+    pub(crate) fn position(&self) -> EventCursor {
+        let state = self.queue.lock();
+        state.handed_out.as_ref().unwrap_or(&state.done).clone()
     }
 
     /// The next event; `None` after [`SessionEvent::Ended`]. Cancel safe.
@@ -160,11 +185,12 @@ impl SessionEvents {
     /// The next event, if one is queued.
     pub fn try_next(&mut self) -> Option<SessionEvent> {
         let mut state = self.queue.lock();
+        if let Some(done) = state.handed_out.take() {
+            state.done = done;
+        }
         if let Some((update, at)) = state.waiting.pop_front() {
             state.bytes = state.bytes.saturating_sub(size(&update));
-            if at.is_some() {
-                state.taken = at;
-            }
+            state.handed_out = at;
             return Some(update);
         }
         if state.behind {

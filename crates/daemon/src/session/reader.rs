@@ -7,7 +7,7 @@
 //! | sends the missed events, then `replay_complete` | delivers them; the outage is over |
 //! | sends `state_resync_required`, for any reason | closes the stream, loads the history, **sets** the cursor to its end, reconnects |
 //! | answers with another epoch than the cursor's | the same |
-//! | does not know the session | loads it from disk; if that fails too, the session is lost |
+//! | does not know the session | loads it from disk and sets the approval mode that it had; if that fails too, the session is lost |
 //! | ends or breaks the stream, sends nothing, evicts us | reconnects from the cursor after a delay |
 //! | is at a limit | reconnects after the delay that the daemon gives |
 //! | rejects us for good | ends the session |
@@ -39,6 +39,8 @@ pub(super) struct StreamReader {
     announced: bool,
     /// Set if the history has to be loaded before the stream is opened again.
     history_needed: Option<HistoryCause>,
+    /// Set while a session that we have restored lacks the approval mode that it had.
+    mode_lost: bool,
     reason: ConnectReason,
     previous_stream: Option<String>,
     /// Whether a background task is reading the daemon's turn records.
@@ -63,6 +65,7 @@ impl StreamReader {
             since: None,
             announced: false,
             history_needed: None,
+            mode_lost: false,
             reason: ConnectReason::Initial,
             previous_stream: None,
             reading_records: Arc::default(),
@@ -211,11 +214,24 @@ impl StreamReader {
                 None,
             )),
             "session_died" | "session_closed" => self.session_end(&event).map(StreamExit::Over),
+            "approval_mode_changed" | "session_snapshot" => {
+                self.learn_mode(&event);
+                None
+            }
             _ => None,
         };
         let at = event.id().map(|_| self.shared.cursor());
         self.shared.queue.push(SessionEvent::Event(event), at);
         exit
+    }
+
+    /// Records the approval mode that an event tells.
+    fn learn_mode(&self, event: &DaemonEvent) {
+        self.shared.set_mode(match event.body() {
+            EventBody::ApprovalModeChanged(it) => Some(it.next),
+            EventBody::SessionSnapshot(it) => it.current_approval_mode,
+            _ => None,
+        });
     }
 
     /// The end of the session that an event reports, if it is about this session.
@@ -255,16 +271,29 @@ impl StreamReader {
     }
 
     /// Loads the history. That also restores a session that is only on disk.
-    async fn load_history(&self, cause: HistoryCause) -> Result<(), DaemonError> {
+    async fn load_history(&mut self, cause: HistoryCause) -> Result<(), DaemonError> {
         let shared = &self.shared;
         let client = shared.identity.current();
         let restore = RestoreSession::default();
-        let loaded = shared
+        let mut loaded = shared
             .client
             .load_session(&shared.id, &restore, client.as_ref())
             .await?;
         shared.identity.registered(loaded.opened.client_id.clone());
-        shared.start_over(loaded, cause);
+        // It stays set if the next request fails: at the next attempt the session is live.
+        self.mode_lost |= !loaded.opened.attached;
+        if self.mode_lost
+            && let Some(mode) = shared.mode()
+        {
+            let us = loaded.opened.client_id.as_ref();
+            shared
+                .client
+                .set_approval_mode(&shared.id, &mode, false, us)
+                .await?;
+            loaded.state.set_mode(Some(mode));
+        }
+        self.mode_lost = false;
+        self.shared.start_over(loaded, cause);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use super::prompts::Prompts;
 use super::queue::EventQueue;
 use super::{Counters, History, HistoryCause, SessionEndReason, SessionSettings};
 use crate::client::{DaemonClient, EventCursor};
-use crate::wire::{LoadedSession, OpenedSession, SessionId};
+use crate::wire::{ApprovalMode, LoadedSession, OpenedSession, SessionId};
 
 #[derive(Debug)]
 pub(super) struct SharedSession {
@@ -21,15 +21,19 @@ pub(super) struct SharedSession {
     pub(super) queue: Arc<EventQueue>,
     /// The cursor of the reader. Only the reader moves it.
     cursor: Mutex<EventCursor>,
+    /// The approval mode in force, as far as it is known.
+    mode: Mutex<Option<ApprovalMode>>,
     pub(super) counters: AtomicCounters,
 }
 
 impl SharedSession {
+    /// `done` is where the consumer begins, `cursor` where the reader does.
     pub(super) fn new(
         client: DaemonClient,
         opened: &OpenedSession,
         registrations: u32,
         cursor: EventCursor,
+        done: EventCursor,
         settings: SessionSettings,
     ) -> Arc<SharedSession> {
         Arc::new(SharedSession {
@@ -40,8 +44,10 @@ impl SharedSession {
             queue: Arc::new(EventQueue::new(
                 settings.buffer_events,
                 settings.buffer_bytes,
+                done,
             )),
             cursor: Mutex::new(cursor),
+            mode: Mutex::default(),
             counters: AtomicCounters::default(),
             settings,
         })
@@ -55,11 +61,25 @@ impl SharedSession {
         *crate::locked(&self.cursor) = cursor;
     }
 
+    /// The approval mode in force, as far as it is known.
+    pub(super) fn mode(&self) -> Option<ApprovalMode> {
+        crate::locked(&self.mode).clone()
+    }
+
+    /// Records the approval mode in force, if there is news.
+    pub(super) fn set_mode(&self, mode: Option<ApprovalMode>) {
+        if mode.is_some() {
+            *crate::locked(&self.mode) = mode;
+        }
+    }
+
     /// Sets cursor, prompts and queue to what was loaded.
     pub(super) fn start_over(&self, loaded: LoadedSession, cause: HistoryCause) {
         let cursor = cursor_of(&loaded);
         self.set_cursor(cursor.clone());
         self.prompts.recall(&loaded.prompt_terminals);
+        let modes = loaded.state.modes.as_ref();
+        self.set_mode(modes.and_then(|it| it.current_mode_id.clone()));
         let history = History::of(loaded, cause);
         for event in &history.events {
             self.prompts.observe(event);

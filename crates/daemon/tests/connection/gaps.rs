@@ -34,7 +34,7 @@ async fn gap_01_questions_reach_the_person_and_answers_the_agent() {
 async fn gap_02_a_dialog_does_not_hold_up_the_rest() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    let sent = connection.send_prompt(&"go".into()).await.unwrap();
+    let sent = connection.send_prompt("go").await.unwrap();
     daemon.emit("permission_request", permission("r-1"));
     let request = asked(&mut events).await;
     let dialog = tokio::spawn({
@@ -72,7 +72,7 @@ async fn gap_03_a_request_that_is_resolved_elsewhere_is_closed() {
 async fn gap_04_disconnecting_does_not_end_the_turn() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    connection.send_prompt(&"go".into()).await.unwrap();
+    connection.send_prompt("go").await.unwrap();
     connection
         .disconnect(DisconnectMode::default())
         .await
@@ -135,6 +135,7 @@ async fn gap_07_a_cursor_is_never_applied_to_another_session() {
         .disconnect(DisconnectMode::KeepRunning)
         .await
         .unwrap();
+    disconnected(&mut events).await;
     let state = connection.resume_state().unwrap();
     assert_eq!(
         (state.session_id.as_str(), state.last_event_id),
@@ -200,7 +201,7 @@ async fn gap_11_everything_that_matters_has_an_event() {
         "approval_mode_changed",
         json!({"previous": "default", "next": "yolo", "persisted": false}),
     );
-    connection.send_prompt(&"go".into()).await.unwrap();
+    connection.send_prompt("go").await.unwrap();
     daemon.fail("no");
     let taken = take_until(&mut events, |it| matches!(it, IdeEvent::TurnEnded { .. })).await;
     let has = |fits: fn(&IdeEvent) -> bool| taken.iter().any(fits);

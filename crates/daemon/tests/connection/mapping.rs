@@ -51,7 +51,7 @@ async fn act(
             return vec![IdeEvent::RequestOpened(Box::new(request))];
         }
         Act::Prompt { fails } => {
-            let sent = connection.send_prompt(&"hello".into()).await.unwrap();
+            let sent = connection.send_prompt("hello").await.unwrap();
             if fails {
                 daemon.fail("the model is gone");
             } else {

@@ -92,14 +92,14 @@ async fn a_failed_connect_leaves_nothing_behind() {
 async fn a_listener_that_does_not_listen_cannot_block_a_disconnect() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
+    let turn = connection.send_prompt("go").await.unwrap();
     let large = "x".repeat(1 << 20);
     for _ in 0..12 {
         daemon.say(&large);
     }
-    until("the stream to be read", || {
-        connection.resume_state().unwrap().last_event_id > 5
-    })
-    .await;
+    // The turn ends when all of it has been read, and nothing has been taken.
+    daemon.complete();
+    turn.end().await;
     connection
         .disconnect(DisconnectMode::KeepRunning)
         .await
@@ -127,7 +127,7 @@ async fn every_way_of_parting_does_what_it_says() {
     ] {
         let daemon = daemon().await;
         let (connection, mut events) = connected(&daemon).await;
-        let sent = connection.send_prompt(&"go".into()).await.unwrap();
+        let sent = connection.send_prompt("go").await.unwrap();
         connection.disconnect(parting).await.unwrap();
         // The turn may go on, but its end will not be told here, and that is told.
         assert!(matches!(sent.end().await, TurnEnd::Unknown { .. }));
@@ -173,7 +173,7 @@ async fn reconnecting_goes_on_where_it_was_left() {
 async fn a_conversation_of_a_dead_daemon_is_brought_back_whole() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
-    let sent = connection.send_prompt(&"go".into()).await.unwrap();
+    let sent = connection.send_prompt("go").await.unwrap();
     let before = ["one ", "two ", "three "];
     for text in before {
         daemon.say(text);

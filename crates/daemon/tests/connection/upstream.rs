@@ -85,7 +85,7 @@ async fn sends_prompts_through_the_bound_daemon_session() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
     let route = format!("POST /session/{SESSION}/prompt");
-    let sent = connection.send_prompt(&"hello".into()).await.unwrap();
+    let sent = connection.send_prompt("hello").await.unwrap();
     daemon.complete();
     let end = TurnEnd::Complete {
         stop_reason: StopReason::EndTurn,
@@ -96,7 +96,7 @@ async fn sends_prompts_through_the_bound_daemon_session() {
         ContentBlock::resource_link("a", "file:///a"),
     ];
     let sent = connection
-        .send_prompt(&PromptRequest::new(blocks))
+        .send_prompt(PromptRequest::new(blocks))
         .await
         .unwrap();
     daemon.fail("the model is gone");
@@ -122,7 +122,7 @@ async fn sends_prompts_through_the_bound_daemon_session() {
         &json!({"error": "full", "code": "prompt_queue_full"}),
     );
     assert!(matches!(
-        connection.send_prompt(&"x".into()).await,
+        connection.send_prompt("x").await,
         Err(CallError::Daemon(_))
     ));
 }
@@ -152,7 +152,7 @@ async fn forwards_cancel_and_model_changes_to_the_daemon_session() {
         _ => None,
     };
     assert_eq!(first(&mut events, changed).await, "m(openai)");
-    let sent = connection.send_prompt(&"go".into()).await.unwrap();
+    let sent = connection.send_prompt("go").await.unwrap();
     connection.cancel().await.unwrap();
     let end = TurnEnd::Complete {
         stop_reason: StopReason::Cancelled,
@@ -169,7 +169,7 @@ async fn forwards_cancel_and_model_changes_to_the_daemon_session() {
         Err(CallError::NotConnected)
     ));
     assert!(matches!(
-        connection.send_prompt(&"x".into()).await,
+        connection.send_prompt("x").await,
         Err(CallError::NotConnected)
     ));
 }
@@ -227,19 +227,37 @@ async fn surfaces_event_stream_failures_and_normal_stream_completion() {
     }
 }
 
-/// Whoever takes the events may fail, and be gone for good; prompts still end and the cursor still
-/// moves.
+/// Whoever handles an event may fail. Who takes the next one all the same has dealt with it, and the
+/// place to go on from moves.
 #[tokio::test]
 async fn continues_after_handler_failures_while_advancing_replay_state() {
     let daemon = daemon().await;
     let (connection, mut events) = connected(&daemon).await;
+    let turn = connection.send_prompt("go").await.unwrap();
+    daemon.emit("session_update", chunk("the handler breaks here"));
+    let text = said(&mut events).await;
     let handler = tokio::spawn(async move {
-        let text = said(&mut events).await;
         panic!("the handler broke at {text:?} (this panic is part of the test)");
     });
-    let sent = connection.send_prompt(&"go".into()).await.unwrap();
-    daemon.emit("session_update", chunk("the handler breaks here"));
     assert!(handler.await.unwrap_err().is_panic());
+    assert_eq!(connection.resume_state().unwrap().last_event_id, 0);
+    daemon.emit("session_update", chunk("it goes on"));
+    assert_eq!(said(&mut events).await, "it goes on");
+    assert_eq!(connection.resume_state().unwrap().last_event_id, 1);
+    daemon.complete();
+    assert!(matches!(turn.end().await, TurnEnd::Complete { .. }));
+}
+
+/// Whoever takes the events may be gone for good. Prompts still end, and the place to go on from
+/// stays where that was.
+#[tokio::test]
+async fn turns_end_although_nobody_takes_events() {
+    let daemon = daemon().await;
+    let (connection, mut events) = connected(&daemon).await;
+    let sent = connection.send_prompt("go").await.unwrap();
+    daemon.emit("session_update", chunk("taken"));
+    said(&mut events).await;
+    drop(events);
     // More than the events that nobody takes may fill.
     let large = "x".repeat(1 << 20);
     for _ in 0..12 {
@@ -247,12 +265,9 @@ async fn continues_after_handler_failures_while_advancing_replay_state() {
     }
     daemon.complete();
     assert!(matches!(sent.end().await, TurnEnd::Complete { .. }));
-    until("the cursor", || {
-        connection.resume_state().unwrap().last_event_id == 14
-    })
-    .await;
+    assert_eq!(connection.resume_state().unwrap().last_event_id, 0);
     // It is the same connection, and goes on.
-    let sent = connection.send_prompt(&"again".into()).await.unwrap();
+    let sent = connection.send_prompt("again").await.unwrap();
     daemon.complete();
     assert!(matches!(sent.end().await, TurnEnd::Complete { .. }));
     assert_eq!(daemon.requests("POST /session").len(), 1);

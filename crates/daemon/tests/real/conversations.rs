@@ -46,13 +46,13 @@ async fn a_turn_streams_text_and_the_routes_agree_about_it() {
         .say("so be it");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    let turn = session.prompt("please TALK").await.unwrap();
     let id = turn.id().unwrap().clone();
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     assert_eq!(screen.text, pieces.concat());
 
-    let turn = session.prompt(&"please THINK".into()).await.unwrap();
+    let turn = session.prompt("please THINK").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     let thoughts = screen.seen.iter().any(|it| match it {
@@ -142,7 +142,7 @@ async fn prompts_queue_and_can_be_cancelled_or_taken_back() {
     house.model.speak("NEXT", vec![]).say("next");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let first = session.prompt(&"please HOLD".into()).await.unwrap();
+    let first = session.prompt("please HOLD").await.unwrap();
     speech.say("holding");
     screen
         .watch(&mut updates, "the first words", |screen, _| {
@@ -151,9 +151,9 @@ async fn prompts_queue_and_can_be_cancelled_or_taken_back() {
         .await;
     let mut queued = Vec::new();
     for _ in 0..4 {
-        queued.push(session.prompt(&"please NEXT".into()).await.unwrap());
+        queued.push(session.prompt("please NEXT").await.unwrap());
     }
-    let full = session.prompt(&"one too many".into()).await.unwrap_err();
+    let full = session.prompt("one too many").await.unwrap_err();
     assert_eq!(full.reason(), Some(ErrorReason::QueueFull));
     assert!(full.response().unwrap().retry_after.is_some());
     assert_eq!(session.pending_prompts().await.unwrap().len(), 5);
@@ -207,10 +207,10 @@ async fn models_modes_failures_and_set_up_errors() {
         .unwrap_err();
     assert_eq!(wrong.reason(), Some(ErrorReason::BadRequest));
 
-    let turn = session.prompt(&"please FAIL".into()).await.unwrap();
+    let turn = session.prompt("please FAIL").await.unwrap();
     assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
     let empty = session
-        .prompt(&daemon::wire::PromptRequest::new(Vec::new()))
+        .prompt(daemon::wire::PromptRequest::new(Vec::new()))
         .await
         .unwrap_err();
     assert_eq!(empty.reason(), Some(ErrorReason::BadRequest));

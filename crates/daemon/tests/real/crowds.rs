@@ -59,7 +59,7 @@ async fn only_who_prompted_may_vote_if_one_is_designated() {
         return;
     };
     let (mine, others) = (&mut crowd.first, &mut crowd.second);
-    mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
+    mine.0.send_prompt("please WRITE").await.unwrap();
     let request = asked(&mut others.1).await;
     let refused = others.0.answer(&request.id, &UserAnswer::Allow).await;
     let reason = match &refused {
@@ -89,7 +89,7 @@ async fn all_have_to_agree_if_there_must_be_a_consensus() {
         return;
     };
     let (mine, others) = (&mut crowd.first, &mut crowd.second);
-    mine.0.send_prompt(&"please WRITE".into()).await.unwrap();
+    mine.0.send_prompt("please WRITE").await.unwrap();
     let request = asked(&mut mine.1).await;
     asked(&mut others.1).await;
     let answered = mine

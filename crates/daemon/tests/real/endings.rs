@@ -22,10 +22,10 @@ async fn a_killed_daemon_that_comes_back_has_the_conversation() {
     let speech = house.model.speak("HOLD", vec![]);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    let turn = session.prompt("please TALK").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     written_down(&session, "said before").await;
-    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    let turn = session.prompt("please HOLD").await.unwrap();
     speech.say("half a wo");
     screen
         .watch(&mut updates, "half a word", |screen, _| {
@@ -58,7 +58,7 @@ async fn a_killed_daemon_that_comes_back_has_the_conversation() {
     );
     assert!(screen.text.starts_with("said before; "), "{}", screen.text);
     assert_ne!(session.client_id(), before);
-    let turn = session.prompt(&"please AFTER".into()).await.unwrap();
+    let turn = session.prompt("please AFTER").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     assert!(screen.text.ends_with("said after"), "{}", screen.text);
@@ -73,7 +73,7 @@ async fn a_daemon_that_shuts_down_says_so() {
     let speech = house.model.speak("HOLD", vec![]);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    let turn = session.prompt("please HOLD").await.unwrap();
     speech.say("begun");
     screen
         .watch(&mut updates, "the beginning", |screen, _| {
@@ -102,11 +102,11 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
     house.model.speak("AFTER", vec![]).say("said after");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    let turn = session.prompt("please TALK").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     // The agent writes the transcript behind the turn; what it has not written dies with it.
     written_down(&session, "said before").await;
-    let turn = session.prompt(&"please HOLD".into()).await.unwrap();
+    let turn = session.prompt("please HOLD").await.unwrap();
     speech.say("begun");
     screen
         .watch(&mut updates, "the beginning", |screen, _| {
@@ -127,7 +127,7 @@ async fn an_agent_that_is_killed_ends_the_session_which_can_be_loaded_again() {
     let restore = RestoreSession::default();
     let load = async || Session::load(house.client(), session.id(), &restore, settings()).await;
     let (again, mut updates) = once_it_has_an_agent(load).await;
-    let turn = again.prompt(&"please AFTER".into()).await.unwrap();
+    let turn = again.prompt("please AFTER").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     let mut screen = Screen::default();
     screen.event(&mut updates, "turn_complete").await;
@@ -143,7 +143,7 @@ async fn what_was_resumed_from_disk_has_no_history_to_load() {
     };
     house.model.speak("BEFORE", vec![]).say("said before");
     let (session, mut updates) = house.session().await;
-    let turn = session.prompt(&"BEFORE".into()).await.unwrap();
+    let turn = session.prompt("BEFORE").await.unwrap();
     let mut screen = Screen::default();
     screen.event(&mut updates, "turn_complete").await;
     end_of(turn).await;

@@ -101,11 +101,11 @@ async fn a_person_talks_allows_refuses_and_answers() {
     house.model.speak("ASK", vec![vec![ask]]).say("thanks");
     let (connection, mut events) = connected(&house).await;
 
-    let sent = connection.send_prompt(&"HELLO".into()).await.unwrap();
+    let sent = connection.send_prompt("HELLO").await.unwrap();
     assert_eq!(turn(&mut events).await, ("Good day".into(), complete()));
     assert_eq!(sent.end().await, complete());
 
-    connection.send_prompt(&"WRITE".into()).await.unwrap();
+    connection.send_prompt("WRITE").await.unwrap();
     let request = asked(&mut events).await;
     assert_eq!(request.content[0].as_diff().unwrap().new_text, "made\n");
     let person = async { Some(UserAnswer::Decline) };
@@ -115,7 +115,7 @@ async fn a_person_talks_allows_refuses_and_answers() {
     assert_eq!(turn(&mut events).await.1, complete());
     assert!(!file.exists());
 
-    connection.send_prompt(&"WRITE".into()).await.unwrap();
+    connection.send_prompt("WRITE").await.unwrap();
     let request = asked(&mut events).await;
     let answered = connection
         .answer(&request.id, &UserAnswer::Allow)
@@ -125,7 +125,7 @@ async fn a_person_talks_allows_refuses_and_answers() {
     assert_eq!(turn(&mut events).await, ("written".into(), complete()));
     assert_eq!(fs::read_to_string(&file).unwrap(), "made\n");
 
-    connection.send_prompt(&"ASK".into()).await.unwrap();
+    connection.send_prompt("ASK").await.unwrap();
     let request = asked(&mut events).await;
     assert_eq!(request.questions.as_ref().unwrap().len(), 2);
     let reply = vec![
@@ -158,7 +158,7 @@ async fn two_people_in_one_conversation() {
     let write = Call::write(&file, "x");
     house.model.speak("WRITE", vec![vec![write]]).say("done");
     let (one, mut events) = connected(&house).await;
-    one.send_prompt(&"WRITE".into()).await.unwrap();
+    one.send_prompt("WRITE").await.unwrap();
     let request = asked(&mut events).await;
     // The second one comes while the request waits, and finds it.
     let (two, mut others) = IdeConnection::new();
@@ -211,7 +211,7 @@ async fn a_daemon_that_is_killed_and_started_again() {
     house.model.speak("HELLO", vec![]).say("again");
     let speech = house.model.speak("SLOW", vec![]);
     let (connection, mut events) = connected(&house).await;
-    let sent = connection.send_prompt(&"SLOW".into()).await.unwrap();
+    let sent = connection.send_prompt("SLOW").await.unwrap();
     speech.say("beginning");
     let begun = |event: &IdeEvent| match event {
         IdeEvent::Update {
@@ -234,7 +234,7 @@ async fn a_daemon_that_is_killed_and_started_again() {
         "{end:?}"
     );
     turn(&mut events).await;
-    connection.send_prompt(&"HELLO".into()).await.unwrap();
+    connection.send_prompt("HELLO").await.unwrap();
     assert_eq!(turn(&mut events).await, ("again".into(), complete()));
 
     // And one that ends in an orderly way is told, and can be come back to.

@@ -1,7 +1,7 @@
 //! Streams that break while the daemon is fine: cuts, old cursors, rings that are too small.
 
 use daemon::client::Subscription;
-use daemon::wire::Epoch;
+use daemon::wire::{Epoch, RestoreSession};
 use daemon::{DaemonError, ErrorReason, HistoryCause, ResumeState, Session, SessionEvent};
 
 use crate::conversations::complete;
@@ -21,7 +21,7 @@ async fn a_turn_survives_cuts_and_every_word_is_shown_once() {
         let mark = format!("ROUND{round}.");
         let speech = house.model.speak(&mark, vec![]);
         let turn = session
-            .prompt(&format!("please {mark}").as_str().into())
+            .prompt(format!("please {mark}").as_str())
             .await
             .unwrap();
         for n in 0..10 {
@@ -62,11 +62,11 @@ async fn old_and_foreign_cursors_lead_to_the_history() {
     let Some(house) = House::open() else { return };
     house.model.speak("TALK", vec![]).say("one ").say("two");
     let (session, mut updates) = house.session().await;
-    let turn = session.prompt(&"please TALK".into()).await.unwrap();
+    let turn = session.prompt("please TALK").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     let mut screen = Screen::default();
     screen.event(&mut updates, "turn_complete").await;
-    let good = session.resume_state();
+    let good = updates.resume_state();
     let foreign = ResumeState {
         epoch: Some(Epoch::new("11111111-1111-4111-8111-111111111111").unwrap()),
         ..good.clone()
@@ -80,9 +80,14 @@ async fn old_and_foreign_cursors_lead_to_the_history() {
         ..good.clone()
     };
     for (state, histories) in [(good, 0), (middle, 0), (foreign, 1), (future, 1)] {
-        let resumed = Session::resume(house.client(), &state, settings())
-            .await
-            .unwrap();
+        let resumed = Session::resume(
+            house.client(),
+            &state,
+            &RestoreSession::default(),
+            settings(),
+        )
+        .await
+        .unwrap();
         let (session, mut updates) = resumed;
         let mut screen = Screen::default();
         let caught_up = |screen: &Screen, update: &SessionEvent| {
@@ -101,10 +106,15 @@ async fn old_and_foreign_cursors_lead_to_the_history() {
             assert_eq!(screen.text, "one two");
         }
         // The cursor is right again: the next stream needs no history.
-        let state = session.resume_state();
-        let (again, mut updates) = Session::resume(house.client(), &state, settings())
-            .await
-            .unwrap();
+        let state = updates.resume_state();
+        let (again, mut updates) = Session::resume(
+            house.client(),
+            &state,
+            &RestoreSession::default(),
+            settings(),
+        )
+        .await
+        .unwrap();
         Screen::default()
             .event(&mut updates, "replay_complete")
             .await;
@@ -121,17 +131,22 @@ async fn a_ring_that_is_too_small_leads_to_the_history() {
     house.model.speak("MUCH", vec![]).say_all(&pieces);
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please MUCH".into()).await.unwrap();
+    let turn = session.prompt("please MUCH").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     screen.event(&mut updates, "turn_complete").await;
     assert_eq!(screen.text, pieces.concat());
     let state = ResumeState {
         last_event_id: 5,
-        ..session.resume_state()
+        ..updates.resume_state()
     };
-    let (late, mut updates) = Session::resume(house.client(), &state, settings())
-        .await
-        .unwrap();
+    let (late, mut updates) = Session::resume(
+        house.client(),
+        &state,
+        &RestoreSession::default(),
+        settings(),
+    )
+    .await
+    .unwrap();
     let mut screen = Screen::default();
     let update = screen
         .watch(&mut updates, "the history", |_, it| {

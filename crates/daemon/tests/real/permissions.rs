@@ -38,7 +38,7 @@ async fn permission_is_asked_for_given_refused_and_withdrawn() {
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
 
-    let turn = session.prompt(&"please WRITE".into()).await.unwrap();
+    let turn = session.prompt("please WRITE").await.unwrap();
     let request = asked(&mut screen, &mut updates).await;
     let diff = request.tool_call.content.as_ref().unwrap()[0]
         .as_diff()
@@ -58,7 +58,7 @@ async fn permission_is_asked_for_given_refused_and_withdrawn() {
     assert_eq!(end_of(turn).await, complete());
     assert!(!file.exists());
 
-    let turn = session.prompt(&"again WRITE".into()).await.unwrap();
+    let turn = session.prompt("again WRITE").await.unwrap();
     let request = asked(&mut screen, &mut updates).await;
     session.cancel().await.unwrap();
     let cancelled = TurnEnd::Complete {
@@ -73,7 +73,7 @@ async fn permission_is_asked_for_given_refused_and_withdrawn() {
         VoteResult::Lost
     );
 
-    let turn = session.prompt(&"and again WRITE".into()).await.unwrap();
+    let turn = session.prompt("and again WRITE").await.unwrap();
     let request = asked(&mut screen, &mut updates).await;
     let unknown = session
         .vote(
@@ -108,7 +108,7 @@ async fn questions_are_answered_in_order() {
     house.model.speak("ASK", vec![vec![ask]]).say("thanks");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"please ASK".into()).await.unwrap();
+    let turn = session.prompt("please ASK").await.unwrap();
     let request = asked(&mut screen, &mut updates).await;
     assert_eq!(request.questions().unwrap().len(), 2);
     let option = request
@@ -143,7 +143,7 @@ async fn two_clients_see_the_same_and_one_vote_counts() {
     let (second, mut second_updates) = load.await.unwrap();
     assert_ne!(first.client_id(), second.client_id());
     let (mut left, mut right) = (Screen::default(), Screen::default());
-    let turn = first.prompt(&"please RACE".into()).await.unwrap();
+    let turn = first.prompt("please RACE").await.unwrap();
     let request = asked(&mut left, &mut first_updates).await;
     let same = asked(&mut right, &mut second_updates).await;
     assert_eq!(request, same);

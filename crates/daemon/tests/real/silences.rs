@@ -5,7 +5,7 @@ use std::time::Duration;
 use daemon::DaemonError;
 use daemon::client::{EventCursor, StreamItem, Subscription};
 use daemon::connection::IdeEvent;
-use daemon::wire::SessionUpdate;
+use daemon::wire::{RestoreSession, SessionUpdate};
 use serde_json::json;
 use testkit::{Call, PATIENCE};
 
@@ -47,7 +47,7 @@ async fn a_reader_that_stalls_is_cut_off_and_others_are_not() {
         .events(session.id(), &stalled, None)
         .await
         .unwrap();
-    let turn = session.prompt(&"FLOOD please".into()).await.unwrap();
+    let turn = session.prompt("FLOOD please").await.unwrap();
     let (mut screen, mut text) = (Screen::default(), String::new());
     // Far more than the sockets between us hold, and never more at once than the daemon keeps for
     // somebody who reads.
@@ -95,10 +95,7 @@ async fn a_background_agent_goes_on_after_the_turn() {
     house.model.speak("OUTER", turns).say("it works");
     let inner = house.model.speak("INNER", vec![]);
     let (connection, mut events) = connected(&house).await;
-    let sent = connection
-        .send_prompt(&"please OUTER".into())
-        .await
-        .unwrap();
+    let sent = connection.send_prompt("please OUTER").await.unwrap();
     let request = asked(&mut events).await;
     let yes = daemon::connection::UserAnswer::Allow;
     connection.answer(&request.id, &yes).await.unwrap();
@@ -140,11 +137,11 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
     house.model.speak("AFTER", vec![]).say("said after");
     let (session, mut updates) = house.session().await;
     let mut screen = Screen::default();
-    let turn = session.prompt(&"BEFORE".into()).await.unwrap();
+    let turn = session.prompt("BEFORE").await.unwrap();
     screen.event(&mut updates, "turn_complete").await;
     end_of(turn).await;
     crate::endings::written_down(&session, "said before").await;
-    let state = session.resume_state();
+    let state = updates.resume_state();
     drop((session, updates));
     house.end(rustix::process::Signal::TERM).await;
     house.start_elsewhere();
@@ -153,13 +150,14 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
         ..crate::house::settings()
     };
     let client = house.client();
-    let (session, mut updates) = daemon::Session::resume(client, &state, settings)
-        .await
-        .unwrap();
+    let (session, mut updates) =
+        daemon::Session::resume(client, &state, &RestoreSession::default(), settings)
+            .await
+            .unwrap();
     let mut screen = Screen::default();
     let history = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said before";
     screen.watch(&mut updates, "the history", history).await;
-    let turn = session.prompt(&"AFTER".into()).await.unwrap();
+    let turn = session.prompt("AFTER").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
     let both = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said beforesaid after";
     screen.watch(&mut updates, "both", both).await;

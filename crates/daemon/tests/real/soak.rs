@@ -129,7 +129,7 @@ async fn five_hundred_turns_with_the_stream_cut_anywhere() {
         let pieces = speech(&mut dice);
         let text = pieces.concat();
         house.model.speak(&mark, vec![]).say_all(&pieces);
-        let sent = connection.send_prompt(&mark.as_str().into()).await.unwrap();
+        let sent = connection.send_prompt(mark.as_str()).await.unwrap();
         let prompt = sent.id().unwrap().clone();
         heard.until_ended(&mut events, &prompt).await;
         let ended = tokio::time::timeout(PATIENCE, sent.end()).await.unwrap();

@@ -1,6 +1,6 @@
 //! Every row of the cursor table: what a stream answers to a cursor, and what the session makes of it.
 
-use daemon::wire::NewSession;
+use daemon::wire::{NewSession, RestoreSession};
 use daemon::{HistoryCause, ResumeState, Session, SessionEndReason, SessionEvent};
 use serde_json::json;
 
@@ -33,8 +33,10 @@ async fn a_new_session_listens_from_zero_and_misses_nothing() {
     let taken = take_until(&mut updates, is("session_update")).await;
     assert_eq!(shown(&taken), "first");
     assert_eq!(cursors(&daemon), [("0".into(), None)]);
-    assert_eq!(session.resume_state().last_event_id, 1);
-    assert_eq!(session.resume_state().epoch.unwrap().as_str(), "epoch-1");
+    let state = updates.resume_state();
+    assert_eq!(state.last_event_id, 1);
+    assert_eq!(state.epoch.unwrap().as_str(), "epoch-1");
+    drop(session);
 }
 
 #[tokio::test]
@@ -97,7 +99,7 @@ async fn an_evicted_ring_brings_the_history_and_resets_the_cursor() {
     for n in 1..10 {
         daemon.say(&format!("{n} "));
     }
-    let state = session.resume_state();
+    let state = updates.resume_state();
     // Only the connection was down; the session was alive all the time.
     daemon.come_back().await;
     daemon.world().alive = true;
@@ -106,7 +108,7 @@ async fn an_evicted_ring_brings_the_history_and_resets_the_cursor() {
     taken.extend(take_until(&mut updates, is("session_update")).await);
     assert_eq!(shown(&taken), "0 1 2 3 4 5 6 7 8 9 end");
     assert_eq!(
-        (state.last_event_id, session.resume_state().last_event_id),
+        (state.last_event_id, updates.resume_state().last_event_id),
         (1, 11)
     );
     assert_eq!(session.counters().histories, 1);
@@ -141,7 +143,7 @@ async fn another_generation_sets_the_cursor_down() {
         cursors(&daemon).last().unwrap(),
         &("2".to_owned(), Some("epoch-2".to_owned()))
     );
-    let state = session.resume_state();
+    let state = updates.resume_state();
     assert_eq!(
         (state.last_event_id, state.epoch.unwrap().as_str()),
         (3, "epoch-2")
@@ -213,12 +215,13 @@ async fn a_later_handle_goes_on_where_the_consumer_was() {
     daemon.say("two ");
     // The reader has it, the consumer has not taken it.
     until("the second event", || session.counters().events >= 3).await;
-    let state = serde_json::to_string(&session.resume_state()).unwrap();
+    let state = serde_json::to_string(&updates.resume_state()).unwrap();
     drop((session, updates));
     let state: ResumeState = serde_json::from_str(&state).unwrap();
-    let (_session, mut updates) = Session::resume(daemon.client(), &state, quick())
-        .await
-        .unwrap();
+    let (_session, mut updates) =
+        Session::resume(daemon.client(), &state, &RestoreSession::default(), quick())
+            .await
+            .unwrap();
     taken.extend(take_until(&mut updates, is("session_update")).await);
     assert_eq!(shown(&taken), "one two ");
 }
@@ -229,13 +232,14 @@ async fn a_state_of_another_life_of_the_session_leads_to_the_history() {
     let (session, mut updates) = daemon.session().await;
     daemon.say("one ");
     take_until(&mut updates, is("session_update")).await;
-    let state = session.resume_state();
+    let state = updates.resume_state();
     drop((session, updates));
     daemon.go_down().await;
     daemon.come_back().await;
-    let (_session, mut updates) = Session::resume(daemon.client(), &state, quick())
-        .await
-        .unwrap();
+    let (_session, mut updates) =
+        Session::resume(daemon.client(), &state, &RestoreSession::default(), quick())
+            .await
+            .unwrap();
     let taken = take_until(&mut updates, is("replay_complete")).await;
     assert!(
         taken

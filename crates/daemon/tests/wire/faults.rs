@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daemon::wire::{NewSession, SessionId};
+use daemon::wire::{NewSession, RestoreSession, SessionId};
 use daemon::{
     Address, DaemonClient, HistoryCause, Session, SessionEndReason, SessionEvent, SessionSettings,
     Token, TurnEnd,
@@ -176,7 +176,7 @@ async fn heartbeats_keep_a_quiet_stream_alive_and_silence_ends_it() {
     let (session, mut updates) = daemon.session().await;
     let watchdog = SessionSettings::default().watchdog;
     take_until(&mut updates, is("replay_complete")).await;
-    let _turn = session.prompt(&"go".into()).await.unwrap();
+    let _turn = session.prompt("go").await.unwrap();
     let _stopped = stop_the_clock();
     // A session that hears a heartbeat asks how its turn is doing. At worst it asks because of the
     // one before, which leaves two beats between the two that it heard.
@@ -298,7 +298,7 @@ async fn a_refusal_that_will_not_change_ends_the_session() {
     for (status, body) in cases {
         let daemon = FakeDaemon::start().await;
         let (session, mut updates) = daemon.session().await;
-        let turn = session.prompt(&"go".into()).await.unwrap();
+        let turn = session.prompt("go").await.unwrap();
         take_until(&mut updates, is("replay_complete")).await;
         daemon.refuse_next(&format!("GET /session/{SESSION}/events"), status, "", &body);
         daemon.cut();
@@ -320,7 +320,7 @@ async fn a_daemon_that_never_comes_back_is_given_up_and_nothing_hangs() {
     let (session, mut updates) = Session::open(daemon.client(), &NewSession::default(), settings)
         .await
         .unwrap();
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     // The fake daemon takes only streams down that it has.
     take_until(&mut updates, |it| matches!(it, SessionEvent::Connected)).await;
     daemon.go_down().await;
@@ -338,7 +338,7 @@ async fn a_session_goes_on_at_another_port() {
     let (session, mut updates) = first.session().await;
     first.say("one ");
     let mut taken = take_until(&mut updates, is("session_update")).await;
-    let state = session.resume_state();
+    let state = updates.resume_state();
     let second = FakeDaemon::start().await;
     {
         let mut world = second.world();
@@ -350,7 +350,10 @@ async fn a_session_goes_on_at_another_port() {
         Address::local(second.port),
         Some(Token::new(TOKEN).unwrap()),
     );
-    let (_session, mut updates) = Session::resume(client, &state, quick()).await.unwrap();
+    let (_session, mut updates) =
+        Session::resume(client, &state, &RestoreSession::default(), quick())
+            .await
+            .unwrap();
     taken.extend(take_until(&mut updates, |it| matches!(it, SessionEvent::History(_))).await);
     assert_eq!(shown(&taken), "one two");
 }
@@ -366,7 +369,7 @@ async fn a_consumer_that_falls_behind_gets_the_history() {
     let (session, mut updates) = Session::open(daemon.client(), &NewSession::default(), settings)
         .await
         .unwrap();
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     let mut expected = String::new();
     for n in 0..200 {
         let word = format!("{n} ");

@@ -1,7 +1,7 @@
 //! The known gaps of the published adapter, as far as they are closed below the IDE connection. Each
 //! test fails on the gap it is named after.
 
-use daemon::wire::{NewSession, PermissionVote, RequestId, VoteResult};
+use daemon::wire::{NewSession, PermissionVote, RequestId, RestoreSession, VoteResult};
 use daemon::{DisconnectMode, EventBody, ResumeState, Session, TurnEnd};
 use serde_json::json;
 
@@ -38,7 +38,7 @@ async fn gap_01_questions_are_recognised_although_their_kind_is_think() {
 async fn gap_02_an_open_dialog_does_not_stop_the_stream() {
     let daemon = FakeDaemon::start().await;
     let (session, _updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.emit("permission_request", request("r-1"));
     for n in 0..500 {
         daemon.say(&n.to_string());
@@ -81,7 +81,7 @@ async fn gap_03_resolutions_by_others_are_delivered() {
 async fn gap_04_leaving_does_not_end_the_turn_at_the_daemon() {
     let daemon = FakeDaemon::start().await;
     let (session, updates) = daemon.session().await;
-    let turn = session.prompt(&"a long one".into()).await.unwrap();
+    let turn = session.prompt("a long one").await.unwrap();
     session.leave(DisconnectMode::default()).await.unwrap();
     assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
     drop((session, updates));
@@ -117,7 +117,7 @@ async fn gap_07_a_cursor_is_never_applied_to_another_session() {
     let (session, mut updates) = daemon.session().await;
     daemon.say("one");
     take_until(&mut updates, is("session_update")).await;
-    let state = session.resume_state();
+    let state = updates.resume_state();
     let text = serde_json::to_value(&state).unwrap();
     assert_eq!(
         text,
@@ -136,9 +136,10 @@ async fn gap_07_a_cursor_is_never_applied_to_another_session() {
         "0"
     );
     let state: ResumeState = serde_json::from_value(text).unwrap();
-    let (_old, mut updates) = Session::resume(daemon.client(), &state, quick())
-        .await
-        .unwrap();
+    let (_old, mut updates) =
+        Session::resume(daemon.client(), &state, &RestoreSession::default(), quick())
+            .await
+            .unwrap();
     take_until(&mut updates, is("replay_complete")).await;
     let headers = daemon.requests(&route).pop().unwrap().headers;
     assert_eq!(

@@ -24,7 +24,7 @@ fn complete() -> TurnEnd {
 async fn a_turn_streams_and_ends() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let turn = session.prompt(&"hello".into()).await.unwrap();
+    let turn = session.prompt("hello").await.unwrap();
     assert_eq!(turn.id().unwrap().as_str(), "prompt-1");
     daemon.say("Hello ");
     daemon.say("there");
@@ -41,7 +41,7 @@ async fn the_end_may_come_before_the_answer_to_the_prompt() {
     take_until(&mut updates, is("replay_complete")).await;
     daemon.world().on_prompt = OnPrompt::FinishFirst(vec!["fast".into()]);
     for _ in 0..20 {
-        let turn = session.prompt(&"go".into()).await.unwrap();
+        let turn = session.prompt("go").await.unwrap();
         assert_eq!(end_of(turn).await, complete());
     }
     until("every event", || session.counters().events == 41).await;
@@ -64,7 +64,7 @@ async fn an_end_that_was_read_long_before_the_answer_counts() {
         &format!("POST /session/{SESSION}/prompt"),
         http(202, "", &accepted.to_string()),
     );
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
 }
 
@@ -72,7 +72,7 @@ async fn an_end_that_was_read_long_before_the_answer_counts() {
 async fn a_turn_that_ends_while_there_is_no_stream_ends_by_replay() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.say("one ");
     let mut taken = take_until(&mut updates, is("session_update")).await;
     daemon.cut();
@@ -89,7 +89,7 @@ async fn a_turn_whose_end_no_stream_tells_ends_by_the_record() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
     take_until(&mut updates, is("replay_complete")).await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     {
         let mut world = daemon.world();
         world.turns.insert(
@@ -110,7 +110,7 @@ async fn a_turn_that_only_the_record_knows_to_be_over_ends_at_the_second_sign_of
     let daemon = FakeDaemon::start().await;
     let (session, _updates) = daemon.session().await;
     daemon.listened_to().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     let record =
         json!({"state": "error", "promptId": "prompt-1", "error": {"message": "no", "code": "-1"}});
     daemon.world().turns.insert("prompt-1".into(), record);
@@ -145,7 +145,7 @@ async fn a_turn_that_only_the_record_knows_to_be_over_ends_at_the_second_sign_of
 async fn a_turn_that_is_still_running_after_a_reconnect_goes_on() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.listened_to().await;
     daemon.cut();
     take_until(&mut updates, |it| {
@@ -169,11 +169,11 @@ async fn a_turn_that_is_still_running_after_a_reconnect_goes_on() {
 async fn a_daemon_that_crashed_tells_how_the_turn_ended() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let first = session.prompt(&"one".into()).await.unwrap();
+    let first = session.prompt("one").await.unwrap();
     daemon.say("done ");
     daemon.complete();
     assert_eq!(end_of(first).await, complete());
-    let second = session.prompt(&"two".into()).await.unwrap();
+    let second = session.prompt("two").await.unwrap();
     daemon.say("half");
     until("every event", || session.counters().events >= 4).await;
     daemon.go_down().await;
@@ -192,7 +192,7 @@ async fn a_daemon_that_crashed_tells_how_the_turn_ended() {
     );
     assert_eq!(shown(&taken), "done half");
     // And the session can be used: with a new name, because the old one was forgotten.
-    let third = session.prompt(&"three".into()).await.unwrap();
+    let third = session.prompt("three").await.unwrap();
     daemon.listened_to().await;
     daemon.complete();
     assert_eq!(end_of(third).await, complete());
@@ -202,7 +202,7 @@ async fn a_daemon_that_crashed_tells_how_the_turn_ended() {
 async fn a_turn_nobody_remembers_ends_as_unknown() {
     let daemon = FakeDaemon::start().await;
     let (session, _updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.listened_to().await;
     daemon.world().turns.clear();
     daemon.cut();
@@ -214,7 +214,7 @@ async fn when_the_session_ends_so_do_its_turns() {
     for kind in ["session_died", "session_closed"] {
         let daemon = FakeDaemon::start().await;
         let (session, mut updates) = daemon.session().await;
-        let turn = session.prompt(&"go".into()).await.unwrap();
+        let turn = session.prompt("go").await.unwrap();
         daemon.emit(kind, json!({"sessionId": SESSION, "reason": "because"}));
         assert!(
             matches!(end_of(turn).await, TurnEnd::Unknown { .. }),
@@ -227,7 +227,7 @@ async fn when_the_session_ends_so_do_its_turns() {
             }
             other => panic!("{other:?}"),
         }
-        let error = session.prompt(&"go".into()).await.unwrap_err();
+        let error = session.prompt("go").await.unwrap_err();
         assert!(matches!(error, DaemonError::SessionEnded));
     }
 }
@@ -252,7 +252,7 @@ async fn the_death_of_another_session_is_none_of_ours() {
 async fn a_cancelled_turn_ends_once() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     session.cancel().await.unwrap();
     let cancelled = TurnEnd::Complete {
         stop_reason: StopReason::Cancelled,
@@ -268,7 +268,7 @@ async fn a_cancelled_turn_ends_once() {
 async fn a_background_turn_is_shown_and_ends_nothing() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.emit("turn_complete", json!({"sessionId": SESSION, "promptId": "s########notification1", "stopReason": "end_turn", "backgroundTurn": {}}));
     daemon.fail("the real end");
     assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
@@ -283,7 +283,7 @@ async fn a_background_turn_is_shown_and_ends_nothing() {
 async fn an_unreadable_end_still_ends_the_turn() {
     let daemon = FakeDaemon::start().await;
     let (session, _updates) = daemon.session().await;
-    let turn = session.prompt(&"go".into()).await.unwrap();
+    let turn = session.prompt("go").await.unwrap();
     daemon.emit("turn_complete", json!("what?"));
     assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
 }
@@ -294,7 +294,7 @@ async fn a_prompt_is_never_sent_twice_unless_it_was_refused_before_it_counted() 
     let (session, _updates) = daemon.session().await;
     let route = format!("POST /session/{SESSION}/prompt");
     daemon.answer_next(&route, "");
-    let error = session.prompt(&"go".into()).await.unwrap_err();
+    let error = session.prompt("go").await.unwrap_err();
     assert!(matches!(error, DaemonError::ConnectionLost { .. }) && !error.nothing_was_sent());
     assert_eq!(daemon.requests(&route).len(), 1);
 }
@@ -327,7 +327,7 @@ async fn a_name_that_is_refused_again_is_not_renewed_for_ever() {
     for _ in 0..2 {
         daemon.refuse_next(&route, 400, "", &body);
     }
-    assert!(session.prompt(&"go".into()).await.is_err());
+    assert!(session.prompt("go").await.is_err());
     assert_eq!(daemon.requests(&route).len(), 2);
     assert_eq!(
         daemon
@@ -343,7 +343,7 @@ async fn a_full_queue_is_an_error_that_says_how_long_to_wait() {
     let (session, _updates) = daemon.session().await;
     let answer = crate::routes::captured("queue.p6-full.http.txt");
     daemon.answer_next(&format!("POST /session/{SESSION}/prompt"), answer);
-    let error = session.prompt(&"go".into()).await.unwrap_err();
+    let error = session.prompt("go").await.unwrap_err();
     assert_eq!(error.reason(), Some(daemon::ErrorReason::QueueFull));
     assert_eq!(
         error.response().unwrap().retry_after,
@@ -361,7 +361,7 @@ async fn leaving_is_explicit() {
     ] {
         let daemon = FakeDaemon::start().await;
         let (session, mut updates) = daemon.session().await;
-        let turn = session.prompt(&"go".into()).await.unwrap();
+        let turn = session.prompt("go").await.unwrap();
         session.leave(parting).await.unwrap();
         assert_eq!(ending(&mut updates).await, SessionEndReason::Left);
         assert!(matches!(end_of(turn).await, TurnEnd::Unknown { .. }));
@@ -434,7 +434,7 @@ async fn run(steps: Vec<Step>) {
             Step::Say => say(&mut expected, number),
             Step::Turn => {
                 let turn = loop {
-                    match session.prompt(&"go".into()).await {
+                    match session.prompt("go").await {
                         Ok(turn) => break turn,
                         // The daemon has restarted and the reader has not brought the session back yet.
                         Err(error) => assert_eq!(

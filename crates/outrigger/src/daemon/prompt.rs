@@ -36,7 +36,7 @@ pub(super) async fn prompt(
         let connected = connection.connect(options).await;
         connected.map_err(connect_failure)?;
         connection
-            .send_prompt(&text.as_str().into())
+            .send_prompt(text)
             .await
             .map_err(turn::call_failure)
     };

@@ -236,6 +236,8 @@ fn start_conversation(
         token: target.token,
         workspace: record.roots.first().cloned().unwrap_or_default(),
         program: "qwen".into(),
+        mode: ::daemon::wire::ApprovalMode::Default,
+        model: None,
         session: ::daemon::SessionSettings::default(),
         timeouts: ::daemon::Timeouts::default(),
     });
