@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::attachment::Attachment;
 use crate::names::ToolStatus;
 use crate::requests::AgentRequest;
 use crate::tools::HostPath;
-use crate::view::PlanStep;
+use crate::view::{Notice, PlanStep};
 
 fn said(speaker: Speaker, text: &str) -> BackendEvent {
     BackendEvent::Said {
@@ -224,7 +225,192 @@ fn the_oldest_go_when_there_are_too_many_or_too_large() {
     assert_eq!(transcript.entries().count(), 1);
 }
 
+/// The conversation is taken back to before this turn.
+fn rewound(turn: usize, files: RestoredFiles) -> BackendEvent {
+    BackendEvent::Rewound { turn, files }
+}
+
+fn picture() -> BackendEvent {
+    BackendEvent::Attached {
+        speaker: Speaker::Me,
+        attachment: Attachment::Image {
+            mime_type: "image/png".into(),
+            data: Some("AAAA".into()),
+        },
+    }
+}
+
+/// Prompts with an answer each.
+fn turns(count: usize) -> impl Iterator<Item = BackendEvent> {
+    (0..count).flat_map(|turn| {
+        [
+            BackendEvent::TurnBegan,
+            said(Speaker::Me, &format!("prompt {turn}")),
+            said(Speaker::Agent, &format!("answer {turn}")),
+        ]
+    })
+}
+
+#[test]
+fn what_the_agent_forgets_is_not_shown_any_more() {
+    let files = |restored: &[&str], failed: &[&str]| RestoredFiles {
+        restored: restored.iter().map(|it| (*it).into()).collect(),
+        failed: failed.iter().map(|it| (*it).into()).collect(),
+    };
+    let back = "The conversation was taken back to this point.";
+    let elsewhere = "The conversation was taken back to an earlier point, which is not shown here.";
+    let cases = [
+        (0, files(&[], &[]), vec![format!("1 note {back}")]),
+        (
+            1,
+            files(&["/w/a", "/w/b"], &["/w/c"]),
+            vec![
+                "1 Me: prompt 0".into(),
+                "2 Agent: answer 0".into(),
+                format!("3 note {back} Put back: /w/a, /w/b. Could not be put back: /w/c."),
+            ],
+        ),
+        // A turn that nobody has heard of: nothing is taken away on a guess.
+        (
+            9,
+            files(&[], &[]),
+            vec![
+                "1 Me: prompt 0".into(),
+                "2 Agent: answer 0".into(),
+                "3 Me: prompt 1".into(),
+                "4 Agent: answer 1".into(),
+                format!("5 note {elsewhere}"),
+            ],
+        ),
+    ];
+    for (turn, files, expected) in cases {
+        let mut transcript = Transcript::new(TranscriptLimits::default());
+        let mut follower = Follower::default();
+        for event in turns(2).chain([rewound(turn, files)]) {
+            for change in transcript.apply(&event) {
+                follower.see(&change);
+            }
+        }
+        assert_eq!(lines(&transcript), expected, "{turn}");
+        assert!(transcript.entries().map(|it| &**it).eq(&follower.0));
+    }
+}
+
+#[test]
+fn a_point_before_what_is_known_is_not_guessed() {
+    let mut transcript = Transcript::new(TranscriptLimits::default());
+    transcript.apply(&BackendEvent::History {
+        events: turns(2).collect(),
+        busy: false,
+        incomplete: true,
+    });
+    transcript.apply(&rewound(1, RestoredFiles::default()));
+    // Which of the shown turns is the second one, nobody can tell.
+    let shown = lines(&transcript);
+    assert_eq!(shown.len(), 6, "{shown:?}");
+    assert!(shown[5].contains("not shown here"), "{shown:?}");
+}
+
+#[test]
+fn a_point_among_those_that_were_let_go_takes_all_away() {
+    let limits = TranscriptLimits {
+        entries: 3,
+        ..TranscriptLimits::default()
+    };
+    let mut transcript = Transcript::new(limits);
+    for event in turns(4) {
+        transcript.apply(&event);
+    }
+    assert_eq!(transcript.entries().count(), 3);
+    transcript.apply(&rewound(1, RestoredFiles::default()));
+    let shown = lines(&transcript);
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    // And the next prompt is the second turn.
+    for event in turns(1).chain([rewound(1, RestoredFiles::default())]) {
+        transcript.apply(&event);
+    }
+    let shown = lines(&transcript);
+    assert!(!shown.iter().any(|it| it.contains("prompt")), "{shown:?}");
+}
+
+#[test]
+fn notices_and_attachments_are_entries() {
+    let mut transcript = Transcript::new(TranscriptLimits::default());
+    for event in [
+        said(Speaker::Me, "look"),
+        picture(),
+        said(Speaker::Agent, "I see "),
+        BackendEvent::Notice(Notice::NotRecorded),
+        said(Speaker::Agent, "it"),
+        said(Speaker::Task, "Done."),
+        said(Speaker::Task, "Done, too."),
+    ] {
+        transcript.apply(&event);
+    }
+    insta::assert_snapshot!(lines(&transcript).join("\n"), @r"
+    1 Me: look
+    2 Me attached a picture (image/png, 1 kB)
+    3 Agent: I see 
+    4 note The agent cannot write this conversation to its disk any more. What is said from here on will be missing when it is opened again.
+    5 Agent: it
+    6 Task: Done.
+    7 Task: Done, too.
+    ");
+}
+
 proptest! {
+    /// A conversation that is taken back again and again shows what a list of its turns holds.
+    #[test]
+    fn after_rewinds_the_turns_that_are_left_are_shown(
+        steps in prop::collection::vec((0..4u8, 0..6usize), 0..60),
+        entries in 1..12usize,
+    ) {
+        let mut whole = Transcript::new(TranscriptLimits::default());
+        let mut short = Transcript::new(TranscriptLimits { entries, ..TranscriptLimits::default() });
+        let (mut whole_seen, mut short_seen) = (Follower::default(), Follower::default());
+        let mut expected: Vec<Vec<String>> = Vec::new();
+        for (n, (kind, turn)) in steps.into_iter().enumerate() {
+            let text = format!("{n}");
+            let events = match (kind, expected.last_mut()) {
+                (0, _) | (_, None) => {
+                    expected.push(vec![text.clone()]);
+                    vec![BackendEvent::TurnBegan, said(Speaker::Me, &text)]
+                }
+                (1, Some(turn)) => {
+                    turn.push(text.clone());
+                    vec![BackendEvent::Tool(tool(&text, "pending")), said(Speaker::Agent, &text)]
+                }
+                (2, Some(_)) => vec![picture()],
+                _ => {
+                    let turn = turn % expected.len();
+                    expected.truncate(turn);
+                    vec![rewound(turn, RestoredFiles::default())]
+                }
+            };
+            for event in events {
+                whole.apply(&event).iter().for_each(|change| whole_seen.see(change));
+                short.apply(&event).iter().for_each(|change| short_seen.see(change));
+            }
+        }
+        let said: Vec<String> = whole.entries().filter_map(|entry| match &entry.content {
+            EntryContent::Said { text, .. } => Some(text.clone()),
+            _ => None,
+        }).collect();
+        prop_assert_eq!(said, expected.concat());
+        for (transcript, follower) in [(&whole, &whole_seen), (&short, &short_seen)] {
+            let kept: Vec<TranscriptEntry> = transcript.entries().map(|entry| (**entry).clone()).collect();
+            prop_assert_eq!(&kept, &follower.0);
+            let counted: usize = kept.iter().map(|entry| size(&entry.content)).sum();
+            prop_assert_eq!(transcript.bytes, counted);
+        }
+        prop_assert!(short.entries().count() <= entries);
+        // The short one shows the end of the long one, or less.
+        let texts = |transcript: &Transcript| -> Vec<String> {
+            lines(transcript).iter().filter_map(|line| line.split_once(": ")).map(|(_, text)| text.to_owned()).collect()
+        };
+        prop_assert!(texts(&whole).ends_with(&texts(&short)));
+    }
+
     /// Whoever follows the changes has the same entries as whoever looks, and no text is lost,
     /// doubled or out of order.
     #[test]

@@ -9,3 +9,4 @@
 mod hiding;
 mod ide;
 mod mapping;
+mod shown;

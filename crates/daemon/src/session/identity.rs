@@ -62,6 +62,8 @@ impl SharedSession {
         &self,
         call: impl Fn(Option<ClientId>) -> F,
     ) -> Result<T, DaemonError> {
+        // Nothing is asked of an agent that would not ask.
+        self.restore_mode().await?;
         let id = self.identity.current();
         match call(id.clone()).await {
             Err(error) if error.reason() == Some(ErrorReason::InvalidClientId) => {
@@ -72,7 +74,8 @@ impl SharedSession {
         }
     }
 
-    /// Requests a new id, unless another task has replaced `stale` meanwhile.
+    /// Requests a new id, unless another task has replaced `stale` meanwhile. That may restore the
+    /// session; then it gets the approval mode that it had before anything else is asked of it.
     pub(super) async fn renew(&self, stale: Option<&ClientId>) -> Result<(), DaemonError> {
         let _turn = self.identity.renewal.lock().await;
         if self.identity.current().as_ref() != stale {
@@ -83,7 +86,7 @@ impl SharedSession {
             .client
             .resume_session(&self.id, &RestoreSession::default(), None)
             .await?;
-        self.identity.registered(resumed.opened.client_id);
-        Ok(())
+        self.registered(&resumed.opened);
+        self.restore_mode().await.map(drop)
     }
 }

@@ -92,7 +92,7 @@ impl Session {
             let registrations = if kept { 2 } else { 1 };
             let cause = HistoryCause::Attached;
             let loaded = Loaded {
-                loaded,
+                answer: loaded,
                 registrations,
                 cause,
             };
@@ -128,7 +128,7 @@ impl Session {
     ) -> Result<(Session, SessionEvents), DaemonError> {
         let (loaded, mode) = load(&client, id, restore).await?;
         let loaded = Loaded {
-            loaded,
+            answer: loaded,
             registrations: 1,
             cause: HistoryCause::Attached,
         };
@@ -150,7 +150,7 @@ impl Session {
         if state.epoch.is_none() || state.epoch != loaded.opened.event_epoch {
             // The saved event id belongs to another epoch. The history holds what was missed.
             let loaded = Loaded {
-                loaded,
+                answer: loaded,
                 registrations: 1,
                 cause: HistoryCause::Resync,
             };
@@ -174,7 +174,7 @@ impl Session {
         settings: SessionSettings,
     ) -> (Session, SessionEvents) {
         let Loaded {
-            loaded,
+            answer: loaded,
             registrations,
             cause,
         } = loaded;
@@ -231,7 +231,7 @@ impl Session {
 
 /// The answer to a load, and what is known about it.
 struct Loaded {
-    loaded: LoadedSession,
+    answer: LoadedSession,
     registrations: u32,
     cause: HistoryCause,
 }

@@ -39,8 +39,6 @@ pub(super) struct StreamReader {
     announced: bool,
     /// Set if the history has to be loaded before the stream is opened again.
     history_needed: Option<HistoryCause>,
-    /// Set while a session that we have restored lacks the approval mode that it had.
-    mode_lost: bool,
     reason: ConnectReason,
     previous_stream: Option<String>,
     /// Whether a background task is reading the daemon's turn records.
@@ -65,7 +63,6 @@ impl StreamReader {
             since: None,
             announced: false,
             history_needed: None,
-            mode_lost: false,
             reason: ConnectReason::Initial,
             previous_stream: None,
             reading_records: Arc::default(),
@@ -98,7 +95,9 @@ impl StreamReader {
     /// Opens one stream and reads it to its end. Loads the history first if it is needed.
     async fn attempt(&mut self) -> Result<StreamExit, DaemonError> {
         if let Some(cause) = self.history_needed {
-            self.load_history(cause).await?;
+            if let Some(exit) = self.load_history(cause).await? {
+                return Ok(exit);
+            }
             self.history_needed = None;
         }
         // Before the stream is opened: the replay will hold every end that the records hold now.
@@ -270,8 +269,12 @@ impl StreamReader {
         true
     }
 
-    /// Loads the history. That also restores a session that is only on disk.
-    async fn load_history(&mut self, cause: HistoryCause) -> Result<(), DaemonError> {
+    /// Loads the history. That also restores a session that is only on disk, which then gets the
+    /// approval mode that it had. If that fails, the exit says how to go on.
+    async fn load_history(
+        &mut self,
+        cause: HistoryCause,
+    ) -> Result<Option<StreamExit>, DaemonError> {
         let shared = &self.shared;
         let client = shared.identity.current();
         let restore = RestoreSession::default();
@@ -279,22 +282,23 @@ impl StreamReader {
             .client
             .load_session(&shared.id, &restore, client.as_ref())
             .await?;
-        shared.identity.registered(loaded.opened.client_id.clone());
-        // It stays set if the next request fails: at the next attempt the session is live.
-        self.mode_lost |= !loaded.opened.attached;
-        if self.mode_lost
-            && let Some(mode) = shared.mode()
-        {
-            let us = loaded.opened.client_id.as_ref();
-            shared
-                .client
-                .set_approval_mode(&shared.id, &mode, false, us)
-                .await?;
-            loaded.state.set_mode(Some(mode));
+        shared.registered(&loaded.opened);
+        match shared.restore_mode().await {
+            Ok(Some(mode)) => loaded.state.set_mode(Some(mode)),
+            Ok(None) => {}
+            // The daemon has ended once more since it answered.
+            Err(error)
+                if matches!(
+                    error.reason(),
+                    Some(ErrorReason::SessionNotFound | ErrorReason::InvalidClientId)
+                ) =>
+            {
+                return Ok(Some(StreamExit::Retry(error.to_string(), None)));
+            }
+            Err(error) => return Err(error),
         }
-        self.mode_lost = false;
-        self.shared.start_over(loaded, cause);
-        Ok(())
+        shared.start_over(loaded, cause);
+        Ok(None)
     }
 
     /// What an error means for the session.

@@ -9,6 +9,7 @@ use super::prompts::Prompts;
 use super::queue::EventQueue;
 use super::{Counters, History, HistoryCause, SessionEndReason, SessionSettings};
 use crate::client::{DaemonClient, EventCursor};
+use crate::error::DaemonError;
 use crate::wire::{ApprovalMode, LoadedSession, OpenedSession, SessionId};
 
 #[derive(Debug)]
@@ -21,9 +22,17 @@ pub(super) struct SharedSession {
     pub(super) queue: Arc<EventQueue>,
     /// The cursor of the reader. Only the reader moves it.
     cursor: Mutex<EventCursor>,
-    /// The approval mode in force, as far as it is known.
-    mode: Mutex<Option<ApprovalMode>>,
+    mode: Mutex<KnownMode>,
     pub(super) counters: AtomicCounters,
+}
+
+/// What is known of the approval mode.
+#[derive(Debug, Default)]
+struct KnownMode {
+    /// The mode in force, or the one that has to be restored.
+    in_force: Option<ApprovalMode>,
+    /// The daemon has restored the session, which makes it forget the mode.
+    is_lost: bool,
 }
 
 impl SharedSession {
@@ -61,16 +70,35 @@ impl SharedSession {
         *crate::locked(&self.cursor) = cursor;
     }
 
-    /// The approval mode in force, as far as it is known.
-    pub(super) fn mode(&self) -> Option<ApprovalMode> {
-        crate::locked(&self.mode).clone()
-    }
-
     /// Records the approval mode in force, if there is news.
     pub(super) fn set_mode(&self, mode: Option<ApprovalMode>) {
         if mode.is_some() {
-            *crate::locked(&self.mode) = mode;
+            crate::locked(&self.mode).in_force = mode;
         }
+    }
+
+    /// Gives the session the approval mode that it had, if a request of ours has restored it from
+    /// disk. Returns that mode then.
+    pub(super) async fn restore_mode(&self) -> Result<Option<ApprovalMode>, DaemonError> {
+        let mode = {
+            let known = crate::locked(&self.mode);
+            known.in_force.clone().filter(|_| known.is_lost)
+        };
+        if let Some(mode) = &mode {
+            let us = self.identity.current();
+            self.client
+                .set_approval_mode(&self.id, mode, false, us.as_ref())
+                .await?;
+        }
+        crate::locked(&self.mode).is_lost = false;
+        Ok(mode)
+    }
+
+    /// The daemon has registered us again, and perhaps restored the session for it.
+    pub(super) fn registered(&self, opened: &OpenedSession) {
+        self.identity.registered(opened.client_id.clone());
+        // It stays set until the mode is restored, at whichever attempt: then the session is live.
+        crate::locked(&self.mode).is_lost |= !opened.attached;
     }
 
     /// Sets cursor, prompts and queue to what was loaded.

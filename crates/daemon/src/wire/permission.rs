@@ -50,7 +50,8 @@ impl PermissionRequest {
         lists
             .into_iter()
             .flatten()
-            .find_map(|list| Vec::<Question>::deserialize(list).ok())
+            .filter_map(|list| Vec::<Question>::deserialize(list).ok())
+            .find(|list| !list.is_empty())
     }
 }
 

@@ -18,6 +18,7 @@ mod person;
 mod quick;
 mod requests;
 mod setup;
+mod standstill;
 mod upstream;
 mod upstream_requests;
 

@@ -9,7 +9,7 @@ use daemon::wire::SessionUpdate;
 use daemon::{DisconnectMode, HistoryCause, TurnEnd};
 use serde_json::json;
 
-use crate::fake::{SESSION, until};
+use crate::fake::SESSION;
 use crate::person::{
     asked, connected, daemon, disconnected, first, next, options, permission, said, take_until,
 };
@@ -104,13 +104,13 @@ async fn a_listener_that_does_not_listen_cannot_block_a_disconnect() {
         .disconnect(DisconnectMode::KeepRunning)
         .await
         .unwrap();
-    let mut pieces = 0;
+    let mut told = 0;
     loop {
         match next(&mut events).await {
-            IdeEvent::Update { .. } => pieces += 1,
+            IdeEvent::Update { .. } | IdeEvent::TurnEnded { .. } => told += 1,
             IdeEvent::Disconnected { resume, .. } => {
                 // Nothing is lost without saying so: what was not told is still to come.
-                assert_eq!(resume.last_event_id, pieces);
+                assert_eq!(resume.last_event_id, told);
                 break;
             }
             _ => {}
@@ -253,6 +253,9 @@ async fn a_conversation_of_ones_own_is_asked_for() {
         *asked,
         json!({"sessionScope": "thread", "approvalMode": "default"})
     );
-    let unknown = connection.set_approval_mode(&"yolo".into()).await;
+    let route = format!("POST /session/{SESSION}/approval-mode");
+    let invalid = json!({"error": "unknown mode", "code": "invalid_approval_mode"});
+    daemon.refuse_next(&route, 400, "", &invalid);
+    let unknown = connection.set_approval_mode(&"yolo!".into()).await;
     assert!(matches!(unknown, Err(CallError::Daemon(_))));
 }

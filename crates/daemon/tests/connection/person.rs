@@ -33,8 +33,16 @@ pub(crate) fn options(daemon: &FakeDaemon) -> ConnectOptions {
 
 /// A connection that stands, and has heard what there was to hear.
 pub(crate) async fn connected(daemon: &FakeDaemon) -> (IdeConnection, IdeEvents) {
+    connected_as(daemon, options(daemon)).await
+}
+
+/// The same, with other options.
+pub(crate) async fn connected_as(
+    daemon: &FakeDaemon,
+    options: ConnectOptions,
+) -> (IdeConnection, IdeEvents) {
     let (connection, mut events) = IdeConnection::new();
-    connection.connect(options(daemon)).await.unwrap();
+    connection.connect(options).await.unwrap();
     take_until(&mut events, |event| matches!(event, IdeEvent::Connected(_))).await;
     daemon.listened_to().await;
     let status = format!("GET /session/{SESSION}/status");

@@ -6,7 +6,7 @@ use daemon::wire::{ContentBlock, PromptRequest, StopReason};
 use daemon::{Address, AddressError, DisconnectMode, TurnEnd};
 use serde_json::json;
 
-use crate::fake::{SESSION, chunk, until};
+use crate::fake::{SESSION, chunk};
 use crate::person::{connected, daemon, disconnected, first, options, said, stand, take_until};
 
 #[tokio::test]

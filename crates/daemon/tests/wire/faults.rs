@@ -335,7 +335,7 @@ async fn a_daemon_that_never_comes_back_is_given_up_and_nothing_hangs() {
 #[tokio::test]
 async fn a_session_goes_on_at_another_port() {
     let first = FakeDaemon::start().await;
-    let (session, mut updates) = first.session().await;
+    let (_session, mut updates) = first.session().await;
     first.say("one ");
     let mut taken = take_until(&mut updates, is("session_update")).await;
     let state = updates.resume_state();

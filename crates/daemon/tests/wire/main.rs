@@ -17,6 +17,8 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod foreign;
 mod gaps;
+mod modes;
+mod places;
 mod prompts;
 #[path = "../quick/mod.rs"]
 mod quick;

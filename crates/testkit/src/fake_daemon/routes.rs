@@ -40,6 +40,9 @@ impl World {
         match route.as_str() {
             "POST /session" => {
                 let attached = std::mem::replace(&mut self.alive, true);
+                if let Some(mode) = seen.body["approvalMode"].as_str() {
+                    mode.clone_into(&mut self.mode);
+                }
                 let client = self.register(client);
                 let body = json!({"sessionId": SESSION, "workspaceCwd": "/home/dev/ws", "attached": attached, "clientId": client});
                 answer(200, &body)
@@ -53,7 +56,7 @@ impl World {
                 let body = json!({"error": "unknown client", "code": "invalid_client_id", "clientId": client});
                 answer(400, &body)
             }
-            _ => self.act(&route, client),
+            _ => self.act(&route, seen, client),
         }
     }
 
@@ -94,7 +97,7 @@ impl World {
         (head.into(), Some(receiver))
     }
 
-    fn act(&mut self, route: &str, client: Option<&String>) -> Answer {
+    fn act(&mut self, route: &str, seen: &Seen, client: Option<&String>) -> Answer {
         match route {
             "POST /session/ID/prompt" => self.prompt(),
             "POST /session/ID/cancel" => {
@@ -103,6 +106,11 @@ impl World {
                     self.end_turn("turn_complete", json!({"stopReason": "cancelled"}));
                 }
                 (http(204, "", ""), None)
+            }
+            "POST /session/ID/approval-mode" => {
+                let mode = seen.body["mode"].as_str().unwrap_or_default();
+                let body = self.set_mode(mode);
+                answer(200, &body)
             }
             "POST /session/ID/detach" => (http(204, "", ""), None),
             "POST /session/ID/heartbeat" => {

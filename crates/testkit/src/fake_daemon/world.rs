@@ -7,6 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{SESSION, chunk};
 
+/// The approval mode of the daemon's settings, with which every session begins that asks for no other.
+/// It asks nobody.
+const SETTINGS_MODE: &str = "auto";
+
 /// What a stream is sent.
 pub(super) enum Piece {
     Bytes(Vec<u8>),
@@ -54,6 +58,8 @@ pub struct World {
     pub alive: bool,
     /// Whether the session can be taken from disk.
     pub on_disk: bool,
+    /// What the agent may do without asking. It is not on disk.
+    pub mode: String,
     pub(super) minted: u32,
     pub(super) registered: HashSet<String>,
     pub(super) streams: Vec<UnboundedSender<Piece>>,
@@ -88,6 +94,7 @@ impl World {
             past: Vec::new(),
             alive: false,
             on_disk: false,
+            mode: SETTINGS_MODE.into(),
             minted: 0,
             registered: HashSet::new(),
             streams: Vec::new(),
@@ -138,6 +145,16 @@ impl World {
             self.ring.pop_front();
         }
         self.send(frame.as_bytes());
+    }
+
+    /// Another approval mode, which all clients are told if it is one.
+    pub(super) fn set_mode(&mut self, mode: &str) -> Value {
+        let previous = std::mem::replace(&mut self.mode, mode.into());
+        if previous != mode {
+            let data = json!({"sessionId": SESSION, "previous": previous, "next": mode, "persisted": false});
+            self.emit("approval_mode_changed", &data, None);
+        }
+        json!({"sessionId": SESSION, "mode": mode, "previous": previous, "persisted": false})
     }
 
     /// The list that the status route shows agrees with the events.
@@ -246,6 +263,7 @@ impl World {
                 return None;
             }
             self.alive = true;
+            self.mode = SETTINGS_MODE.into();
             self.generation += 1;
             self.ring.clear();
             self.last_id = self.past.len() as u64;
@@ -273,6 +291,7 @@ impl World {
             }] = events.into();
         }
         if !attached {
+            answer["state"] = json!({"modes": {"currentModeId": self.mode, "availableModes": []}});
             answer["promptTerminals"] = self.terminals.clone().into();
         }
         Some(answer)

@@ -122,7 +122,7 @@ impl Translator {
                     .filter(|_| !is_person)
                     .map(|text| self.sanitiser.content(text)),
             }),
-            BlockContent::Text(_) | BlockContent::Audio(_) | BlockContent::Unknown => None,
+            // Text goes another way; sounds and unknown types are not shown.
             _ => None,
         }
     }
