@@ -18,6 +18,7 @@ mod examples;
 mod house;
 mod ide;
 mod interruptions;
+mod modes;
 mod permissions;
 mod setups;
 mod silences;

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use daemon::client::{EventCursor, StreamItem, Subscription};
-use daemon::wire::{PageRequest, PermissionVote, RequestId, SessionId, VoteResult};
+use daemon::wire::{
+    ContentBlock, PageRequest, PermissionVote, PromptRequest, RequestId, RestoreSession, SessionId,
+    VoteResult,
+};
 use daemon::{Address, DaemonClient, Token};
 use testkit::{Daemon, Household, PATIENCE};
 use tokio::runtime::Runtime;
@@ -44,6 +47,38 @@ impl Peer {
             }
             false
         })
+    }
+
+    /// Says something in the conversation of the folder.
+    pub(super) fn prompt(&self, blocks: Vec<ContentBlock>) {
+        self.runtime.block_on(async {
+            let session = self.only_session().await;
+            let prompt = PromptRequest::new(blocks);
+            self.client.prompt(&session, &prompt, None).await.unwrap();
+        });
+    }
+
+    /// Takes part in the conversation of the folder, and stays.
+    pub(super) fn register(&self) -> SessionId {
+        self.runtime.block_on(async {
+            let session = self.only_session().await;
+            let restore = RestoreSession::default();
+            let loaded = self.client.load_session(&session, &restore, None).await;
+            loaded.unwrap().opened.session_id
+        })
+    }
+
+    /// How many take part in a conversation.
+    pub(super) fn clients(&self, session: &SessionId) -> u64 {
+        let status = self.client.session_status(session);
+        let status = self.runtime.block_on(status).unwrap();
+        status.client_count.unwrap()
+    }
+
+    async fn only_session(&self) -> SessionId {
+        let mut sessions = self.sessions().await;
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        sessions.remove(0)
     }
 
     /// What a page must never receive: where the daemon is, its token, and the names under which
