@@ -21,6 +21,7 @@ mod fuzz;
 mod packages;
 mod page;
 mod programs;
+mod published;
 mod side_by_side;
 
 use anyhow::Result;
@@ -45,6 +46,8 @@ enum Named {
     Install,
     /// The checks that need no client: format, lints, dependencies, documentation.
     Lint,
+    /// Write down the public surface of the crates that others can use.
+    Api,
     /// Check, test and build the page into `crates/web/assets`.
     Page,
     /// Look for input that breaks a promise.
@@ -71,6 +74,7 @@ fn main() -> Result<()> {
         Named::Test => test(),
         Named::Install => clients::install(),
         Named::Lint => lint(),
+        Named::Api => published::write_down(),
         Named::Page => page::build(),
         Named::Fuzz(arguments) => fuzz::run(&arguments),
         Named::Faults { schedules, seed } => {
@@ -113,6 +117,7 @@ fn check_format() -> Result<()> {
 fn lint_the_rest() -> Result<()> {
     dependencies::check()?;
     fuzz::check_lock()?;
+    published::check()?;
     Chore::cargo(["clippy", "--workspace", "--all-targets"])
         .args(["--", "-D", "warnings"])
         .run_beside_others()?;

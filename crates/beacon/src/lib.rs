@@ -15,8 +15,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //!
-//! use beacon::{Announcement, Beacon, IdeInfo, Surroundings};
-//! use workbench::Agent;
+//! use outrigger_beacon::{Agent, Announcement, Beacon, IdeInfo, Surroundings};
 //!
 //! # let scratch = tempfile::tempdir().expect("a temporary folder");
 //! # let (home, tmp) = (scratch.path().join("home"), scratch.path().join("tmp"));
@@ -33,7 +32,7 @@
 //!     serves: std::process::id(),
 //!     stdio: None,
 //! };
-//! let pids = beacon::process::candidates(std::process::id(), None);
+//! let pids = outrigger_beacon::process::candidates(std::process::id(), None);
 //! let beacon = Beacon::announce(surroundings, &[Agent::Qwen], announcement, &pids);
 //!
 //! assert!(beacon.problems().is_empty());
@@ -66,3 +65,4 @@ pub use places::{DiscoveryPath, places};
 pub use problem::Problem;
 pub use remover::Remover;
 pub use surroundings::{Surroundings, System};
+pub use workbench::Agent;

@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use beacon::{Announcement, Beacon, IdeInfo, Leftovers, Surroundings};
+use outrigger_beacon::{Announcement, Beacon, IdeInfo, Leftovers, Surroundings};
 use tempfile::TempDir;
 use workbench::Agent;
 

@@ -13,13 +13,13 @@
 //! ([`RegularFile`]): in bounded memory, and without waiting for anybody.
 //!
 //! ```
-//! # fn main() -> Result<(), private::Error> {
+//! # fn main() -> Result<(), outrigger_private::Error> {
 //! # let base = tempfile::tempdir().expect("a temporary folder");
-//! let folder = private::ensure_folder(base.path(), &["outrigger", "state"])?;
-//! private::write(&folder, "secret", b"42")?;
-//! let secret = private::read(&folder.join("secret"), 1024)?;
+//! let folder = outrigger_private::ensure_folder(base.path(), &["outrigger", "state"])?;
+//! outrigger_private::write(&folder, "secret", b"42")?;
+//! let secret = outrigger_private::read(&folder.join("secret"), 1024)?;
 //! assert_eq!(secret.as_deref(), Some(&b"42"[..]));
-//! private::remove(&folder.join("secret"))?;
+//! outrigger_private::remove(&folder.join("secret"))?;
 //! # Ok(())
 //! # }
 //! ```

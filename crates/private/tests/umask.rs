@@ -14,9 +14,9 @@ fn the_umask_decides_nothing() {
         let below = number.to_string();
         // Taking away our own right to write would hinder the folder, not the file.
         rustix::process::umask(Mode::from_raw_mode(umask & 0o077));
-        let folder = private::ensure_folder(base.path(), &[&below]).unwrap();
+        let folder = outrigger_private::ensure_folder(base.path(), &[&below]).unwrap();
         rustix::process::umask(Mode::from_raw_mode(umask));
-        private::write(&folder, "file", b"text").unwrap();
+        outrigger_private::write(&folder, "file", b"text").unwrap();
         assert_eq!(mode(folder.clone()), 0o700, "folder under umask {umask:o}");
         assert_eq!(
             mode(folder.join("file")),
