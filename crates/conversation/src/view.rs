@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use companion::agents::Mode;
+
 use crate::attachment::Attachment;
 use crate::names::StepStatus;
 use crate::requests::AgentRequest;
@@ -234,6 +236,14 @@ pub struct ConversationStatus {
     pub usage: Option<Usage>,
     /// What the person might want to say next.
     pub suggestion: Option<String>,
+}
+
+impl ConversationStatus {
+    /// Whether the mode is one in which the agent writes files without asking the person.
+    pub fn is_unasking(&self) -> bool {
+        let mode = self.mode.as_deref().and_then(Mode::named);
+        mode.is_some_and(|mode| !mode.asks)
+    }
 }
 
 /// Whether there is a connection.

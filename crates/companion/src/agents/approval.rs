@@ -45,6 +45,15 @@ pub(super) struct Unset {
     pub(super) mode: Option<&'static str>,
 }
 
+impl Mode {
+    /// The mode that an agent calls so, whichever agent it is. Where two have the same word, they
+    /// mean the same.
+    pub fn named(name: &str) -> Option<&'static Mode> {
+        let mut profiles = super::PROFILES.into_iter();
+        profiles.find_map(|profile| profile.approval.known(name))
+    }
+}
+
 impl ApprovalRules {
     /// The mode in which an agent was started with these arguments (without program and script) and
     /// settings, of which later ones override earlier ones. `None` if it cannot be known. Without a
@@ -127,6 +136,7 @@ fn numbers(version: &str) -> Option<[u32; 3]> {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::Mode;
     use crate::agents::{gemini, qwen};
 
     /// Settings from words such as `tools=yolo`, each of which is a file; `-` is one without a mode.
@@ -210,6 +220,29 @@ mod tests {
     }
 
     #[test]
+    fn a_word_for_a_mode_means_the_same_for_all_agents() {
+        for (name, asks) in [
+            ("default", Some(true)),
+            ("plan", Some(true)),
+            ("auto-edit", Some(false)),
+            ("autoEdit", Some(false)),
+            ("auto", Some(false)),
+            ("yolo", Some(false)),
+            ("YOLO", Some(false)),
+            ("careful", None),
+            ("", None),
+        ] {
+            assert_eq!(Mode::named(name).map(|mode| mode.asks), asks, "{name}");
+        }
+        for profile in [&qwen::PROFILE, &gemini::PROFILE] {
+            for mode in profile.approval.modes {
+                let named = Mode::named(mode.name).unwrap();
+                assert_eq!(named.asks, mode.asks, "{named:?} {mode:?}");
+            }
+        }
+    }
+
+    #[test]
     fn every_mode_that_does_not_ask_has_a_way_out() {
         for profile in [&qwen::PROFILE, &gemini::PROFILE] {
             for mode in profile.approval.modes {
@@ -217,7 +250,7 @@ mod tests {
             }
         }
         // One press of it leads from auto to yolo.
-        let is_safe = |mode: &super::Mode| !mode.remedy.contains("Shift+Tab");
+        let is_safe = |mode: &Mode| !mode.remedy.contains("Shift+Tab");
         assert!(qwen::PROFILE.approval.modes.iter().all(is_safe));
     }
 }

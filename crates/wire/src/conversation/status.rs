@@ -24,6 +24,7 @@ impl Serialize for StatusJson<'_> {
             model: status.model.as_deref(),
             models: status.models.iter().map(ChoiceJson::from).collect(),
             mode: status.mode.as_deref(),
+            unasking: status.is_unasking().then_some(true),
             modes: status.modes.iter().map(ChoiceJson::from).collect(),
             commands: &status.commands,
             usage: status.usage.map(UsageJson::from),
@@ -48,6 +49,9 @@ struct StatusFields<'a> {
     models: Vec<ChoiceJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'a str>,
+    /// Absent or true, so that front ends need to look for nothing but its being there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unasking: Option<bool>,
     modes: Vec<ChoiceJson<'a>>,
     commands: &'a [(String, Option<String>)],
     #[serde(skip_serializing_if = "Option::is_none")]
