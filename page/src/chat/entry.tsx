@@ -2,11 +2,13 @@
 
 import { useComputed } from "@preact/signals";
 import { visible, visibleLines } from "../text/visible";
+import { AttachmentView } from "./attachment-view";
 import type { Chat } from "./chat";
 import { LazyDetails } from "./lazy-details";
 import { Markdown } from "./markdown/view";
 import { ToolCallView } from "./tool-call";
 import type { Slot } from "./transcript";
+import { textOfUnknown } from "./unknown";
 import type { ChatEntry, Speaker, Step, Tool, TurnEnding } from "./wire";
 
 /** Reads the signal of its own entry, so that a change draws only this entry again. */
@@ -15,6 +17,18 @@ export function EntryView({ slot, chat }: { slot: Slot; chat: Chat }) {
   switch (entry.kind) {
     case "said":
       return <Said entry={entry} />;
+    case "attached":
+      return (
+        <article
+          class="entry"
+          data-entry={entry.id}
+          data-kind="attached"
+          data-speaker={entry.speaker}
+        >
+          <SpeakerName speaker={entry.speaker} />
+          <AttachmentView attached={entry} />
+        </article>
+      );
     case "tool":
       return <ToolEntry id={entry.id} tool={entry.tool} chat={chat} />;
     case "plan":
@@ -36,7 +50,17 @@ export function EntryView({ slot, chat }: { slot: Slot; chat: Chat }) {
           {visibleLines(entry.text)}
         </p>
       );
+    default:
+      return <Unknown entry={entry} />;
   }
+}
+
+function Unknown({ entry }: { entry: { id: number; kind: string } }) {
+  return (
+    <p class="line" data-entry={entry.id} data-kind="unknown">
+      {textOfUnknown(entry.kind, entry)}
+    </p>
+  );
 }
 
 function ToolEntry({ id, tool, chat }: { id: number; tool: Tool; chat: Chat }) {
@@ -53,7 +77,19 @@ const WHO: Record<Speaker, string> = {
   other: "You, elsewhere",
   agent: "Agent",
   thought: "Thought",
+  task: "Background task",
 };
+
+/** The speakers that are told apart by where and how their words stand. */
+const SEEN = new Set<Speaker>(["me", "agent"]);
+
+function SpeakerName({ speaker }: { speaker: Speaker }) {
+  return (
+    <h3 class={SEEN.has(speaker) ? "visually-hidden" : "speaker"}>
+      {Object.hasOwn(WHO, speaker) ? WHO[speaker] : visible(speaker)}
+    </h3>
+  );
+}
 
 function Said({ entry }: { entry: Extract<ChatEntry, { kind: "said" }> }) {
   const { id, speaker, text } = entry;
@@ -65,7 +101,7 @@ function Said({ entry }: { entry: Extract<ChatEntry, { kind: "said" }> }) {
         </LazyDetails>
       ) : (
         <>
-          <h3 class={speaker === "other" ? "speaker" : "visually-hidden"}>{WHO[speaker]}</h3>
+          <SpeakerName speaker={speaker} />
           {speaker === "agent" ? (
             <Markdown text={text} />
           ) : (

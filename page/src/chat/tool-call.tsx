@@ -3,9 +3,11 @@
 import { useMemo } from "preact/hooks";
 import { count } from "../text/format";
 import { visible, visibleLines } from "../text/visible";
+import { AttachmentView } from "./attachment-view";
 import { LazyDetails } from "./lazy-details";
 import { titleBeside, withoutRepetition } from "./permission";
 import { diffLines } from "./tool-diff";
+import { textOfUnknown } from "./unknown";
 import type { DaemonPath, Tool, ToolContent } from "./wire";
 
 type DiffShown = Extract<ToolContent, { type: "diff" }>;
@@ -106,11 +108,20 @@ function Path({ path: { daemonPath, line } }: { path: DaemonPath }) {
 }
 
 function Content({ shown, open }: { shown: ToolContent; open: boolean | undefined }) {
-  return shown.type === "diff" ? (
-    <Diff diff={shown} open={open} />
-  ) : (
-    <Output text={shown.text} open={open} />
-  );
+  switch (shown.type) {
+    case "diff":
+      return <Diff diff={shown} open={open} />;
+    case "attachment":
+      return <AttachmentView attached={shown} />;
+    case "text":
+      return <Output text={shown.text} open={open} />;
+    default:
+      return <Unknown shown={shown} />;
+  }
+}
+
+function Unknown({ shown }: { shown: { type: string } }) {
+  return <p class="quiet">{textOfUnknown(shown.type, shown)}</p>;
 }
 
 function Output({ text, open }: { text: string; open: boolean | undefined }) {

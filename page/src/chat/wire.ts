@@ -1,6 +1,7 @@
 /**
- * The types of the conversation with a daemon, field by field as in docs/api.md. All text
- * in them comes from a model or its tools, and must reach the screen as text.
+ * The types of the conversation with a daemon, field by field as in docs/editor-protocol.md.
+ * All text in them comes from a model or its tools, and must reach the screen as text. A newer
+ * companion may send kinds, types and speakers that are not listed here.
  */
 
 /** A path on the machine of the daemon; it need not exist on this one. */
@@ -11,7 +12,20 @@ export interface DaemonPath {
 
 export type ToolContent =
   | { type: "text"; text: string }
-  | { type: "diff"; path: DaemonPath; oldText?: string; newText: string };
+  | { type: "diff"; path: DaemonPath; oldText?: string; newText: string }
+  | ({ type: "attachment" } & Attached);
+
+export type Attachment =
+  /** `data` is base64; absent if the picture is too large to be shown. */
+  | { type: "image"; mimeType: string; data?: string }
+  | { type: "link"; name: string; uri: string }
+  | { type: "file"; uri: string; content?: string };
+
+/** What is not text, with a line about it for whoever can show only text. */
+export interface Attached {
+  text: string;
+  attachment: Attachment;
+}
 
 export interface Tool {
   id: string;
@@ -24,7 +38,8 @@ export interface Tool {
   command?: string;
 }
 
-export type Speaker = "me" | "other" | "agent" | "thought";
+/** `task` is a task of the agent that goes on in the background. */
+export type Speaker = "me" | "other" | "agent" | "thought" | "task";
 
 export interface Step {
   text: string;
@@ -35,6 +50,7 @@ export type TurnEnding = "complete" | "cancelled" | "failed" | "unknown";
 
 export type ChatEntry = { id: number } & (
   | { kind: "said"; speaker: Speaker; text: string }
+  | ({ kind: "attached"; speaker: Speaker } & Attached)
   | { kind: "tool"; tool: Tool }
   | { kind: "plan"; steps: Step[] }
   | { kind: "ended"; how: TurnEnding; why?: string; background: boolean }

@@ -1,6 +1,7 @@
 //! Conversations with the published daemon, held by the companion for pages and editors.
 
 mod access;
+mod attachments;
 mod beside;
 mod choices;
 mod company;

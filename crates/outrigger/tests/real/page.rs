@@ -96,18 +96,10 @@ impl<'a> Page<'a> {
             .wait_for(&format!("{shown}[data-ready=true][data-settled=true]"));
     }
 
-    /// Has the page hear more than the companion says: what a script returns for a `proposal`, and
-    /// for a `session`. Also notes what the page asks for.
+    /// Has the page hear more than the companion says. Also notes what the page asks for.
     #[track_caller]
     fn pretend(&self, more: &str, about: &str) {
-        let script = include_str!("page/pretence.js");
-        self.browser.run(script, vec![more.into(), about.into()]);
-        self.browser.wait_until("the page to listen anew", || {
-            self.browser
-                .run("return window.tell !== undefined", Vec::new())
-                == Value::Bool(true)
-        });
-        self.browser.wait_for("html[data-state=live]");
+        pretend(&self.browser, more, about);
     }
 
     /// The requests of one kind that the page has made since it was pretended.
@@ -167,4 +159,16 @@ impl<'a> Page<'a> {
 #[track_caller]
 pub(crate) fn link(house: &Household) -> String {
     house.run(&["url"]).good().trim_end().to_owned()
+}
+
+/// Has a page hear more than the companion says: what a script returns for a `proposal`, and for a
+/// `session`. Then `window.tell` lets it hear an event.
+#[track_caller]
+pub(crate) fn pretend(browser: &Browser, more: &str, about: &str) {
+    let script = include_str!("page/pretence.js");
+    browser.run(script, vec![more.into(), about.into()]);
+    browser.wait_until("the page to listen anew", || {
+        browser.run("return window.tell !== undefined", Vec::new()) == Value::Bool(true)
+    });
+    browser.wait_for("html[data-state=live]");
 }

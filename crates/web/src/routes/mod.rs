@@ -160,7 +160,8 @@ pub fn router(api: Api) -> Router {
 
 /// The page may load only its own files, and no other page may embed it.
 ///
-/// Inline styles are allowed because the diff editor inserts its own.
+/// Inline styles are allowed because the diff editor inserts its own, and pictures as `data:` because
+/// those of a conversation come with it: nothing is fetched to show them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";

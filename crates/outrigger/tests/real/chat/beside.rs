@@ -13,7 +13,7 @@ const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42
 fn what_another_client_attaches_is_shown() {
     let Some(scene) = Scene::set() else { return };
     scene.house.model.on("LOOK-PLEASE", vec![]);
-    scene.peer().prompt(vec![
+    scene.peer().say(vec![
         ContentBlock::text("LOOK-PLEASE at these"),
         ContentBlock::image(PICTURE, "image/png"),
         ContentBlock::resource_link("notes.txt", "file:///tmp/notes.txt"),

@@ -49,10 +49,11 @@ impl Peer {
         })
     }
 
-    /// Says something in the conversation of the folder.
-    pub(super) fn prompt(&self, blocks: Vec<ContentBlock>) {
+    /// Says something in the conversation, with what is not text.
+    #[track_caller]
+    pub(super) fn say(&self, blocks: Vec<ContentBlock>) {
         self.runtime.block_on(async {
-            let session = self.only_session().await;
+            let session = self.sessions().await.into_iter().next().unwrap();
             let prompt = PromptRequest::new(blocks);
             self.client.prompt(&session, &prompt, None).await.unwrap();
         });
