@@ -16,6 +16,11 @@ const STATES: Record<DaemonConnection["state"], string> = {
   failed: "could not connect",
 };
 
+const MODE = "What the agent may do without asking";
+
+/** What follows from where the daemon runs, if the companion has no words for it. */
+const LOCALITY = ["Files, MCP servers, skills and credentials are the daemon’s"];
+
 export function StatusBar({ chat, list }: { chat: Chat; list: () => void }) {
   const status = chat.status.value;
   const { state } = status.connection;
@@ -41,14 +46,7 @@ export function StatusBar({ chat, list }: { chat: Chat; list: () => void }) {
           disabled={!chat.isOpen.value}
           choose={(model) => void chat.setModel(model)}
         />
-        <Select
-          hook="mode"
-          label="What the agent may do without asking"
-          current={status.mode}
-          choices={status.modes}
-          disabled={!chat.isOpen.value}
-          choose={(mode) => void chat.setMode(mode)}
-        />
+        <Mode chat={chat} status={status} />
       </div>
       <Place status={status} />
     </header>
@@ -72,7 +70,7 @@ function Place({ status: { place, managed } }: { status: ChatStatus }) {
         <strong>{place.machine === undefined ? "its machine" : visible(place.machine)}</strong> in{" "}
         <bdi class="mono">{visible(place.workspace.daemonPath)}</bdi>
       </summary>
-      Files, MCP servers, skills and credentials are the daemon’s
+      {visible((place.locality ?? LOCALITY).join(" "))}
       {managed && " · started from here, ends with the companion"}
       {place.version !== undefined && ` · version ${visible(place.version)}`}
     </details>
@@ -93,6 +91,38 @@ function Usage({ status: { usage } }: { status: ChatStatus }) {
         value={usage.used}
       />
       {share}%
+    </span>
+  );
+}
+
+/** The mode is always there: whether the agent asks decides what the person has to watch. */
+function Mode({ chat, status }: { chat: Chat; status: ChatStatus }) {
+  const { mode, modes, unasking = false, connection } = status;
+  const name = mode === undefined ? "mode not known" : visible(mode);
+  return (
+    <span class="mode" data-unasking={unasking}>
+      {modes.length === 0 && (mode !== undefined || connection.state === "live") && (
+        <span data-mode={mode ?? ""} title={MODE}>
+          <span class="visually-hidden">{MODE}: </span>
+          {name}
+        </span>
+      )}
+      <Select
+        hook="mode"
+        label={MODE}
+        current={mode}
+        choices={modes}
+        disabled={!chat.isOpen.value}
+        choose={(wanted) => void chat.setMode(wanted)}
+      />
+      {unasking && (
+        <strong
+          class="badge unasking"
+          title="In this mode the agent writes files before you see what it changes"
+        >
+          does not ask
+        </strong>
+      )}
     </span>
   );
 }

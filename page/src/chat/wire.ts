@@ -69,7 +69,13 @@ export interface NamedChoice {
 
 export interface ChatStatus {
   connection: DaemonConnection;
-  place?: { machine?: string; workspace: DaemonPath; version?: string };
+  place?: {
+    machine?: string;
+    workspace: DaemonPath;
+    version?: string;
+    /** Sentences about whose files, MCP servers, skills and credentials the agent uses. */
+    locality?: string[];
+  };
   /** Whether the companion started the daemon; it then also ends it. */
   managed: boolean;
   title?: string;
@@ -78,6 +84,8 @@ export interface ChatStatus {
   model?: string;
   models: NamedChoice[];
   mode?: string;
+  /** Whether the agent writes files in this mode without asking. */
+  unasking?: boolean;
   modes: NamedChoice[];
   commands: [name: string, description: string | null][];
   /** How much of the model's context window is used, in tokens. */

@@ -1,5 +1,6 @@
 //! The chat for people with other eyes and hands, and its pictures for everybody else.
 
+use serde_json::json;
 use testkit::{Call, Household, Look};
 
 use super::scene::{Scene, plan};
@@ -58,6 +59,11 @@ fn nothing_serious_keeps_anybody_from_using_the_chat() {
         inspect(house, browser, look, "commands");
         browser.press(ESCAPE);
         browser.wait_for_no("[role=listbox]");
+        scene.post("/api/chat/mode", &json!({ "mode": "yolo" }));
+        browser.wait_for("[data-unasking=true] .unasking");
+        inspect(house, browser, look, "a mode that does not ask");
+        scene.post("/api/chat/mode", &json!({ "mode": "default" }));
+        browser.wait_for_no("[data-unasking=true]");
     }
 }
 

@@ -56,7 +56,9 @@ fn another_model(scene: &Scene, screen: &Screen) {
 fn another_mode(scene: &Scene, screen: &Screen) {
     let list = "select[data-mode]";
     let before = screen.value_of(list);
+    screen.browser.wait_for_no("[data-unasking=true]");
     choose(screen, list, "yolo");
+    screen.wait_for_text("[data-unasking=true]", "does not ask");
     screen.ask(
         &scene.house,
         "YOLO-PLEASE",
@@ -65,6 +67,7 @@ fn another_mode(scene: &Scene, screen: &Screen) {
     screen.wait_until_done("YOLO-PLEASE");
     assert!(scene.house.path("unasked").exists());
     choose(screen, list, &before);
+    screen.browser.wait_for_no("[data-unasking=true]");
     screen.ask(
         &scene.house,
         "ASKED-PLEASE",
