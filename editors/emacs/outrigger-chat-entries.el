@@ -13,7 +13,8 @@
 (require 'subr-x)
 
 (defconst outrigger-chat-entries--speakers
-  '(("me" . "You") ("other" . "You, elsewhere") ("agent" . "Agent"))
+  '(("me" . "You") ("other" . "You, elsewhere") ("agent" . "Agent")
+    ("task" . "Background task"))
   "Who speaks, as a heading.")
 
 (defconst outrigger-chat-entries--ends
@@ -50,6 +51,10 @@
   (concat
    (pcase (plist-get entry :kind)
      ("said" (outrigger-chat-entries--said (plist-get entry :speaker) (plist-get entry :text)))
+     ("attached"
+      (concat (outrigger-chat-entries--heading
+               (concat (outrigger-chat-entries--speaker (plist-get entry :speaker)) ", attached"))
+              "\n" (outrigger-chat-entries-line (plist-get entry :text))))
      ("tool" (outrigger-chat-entries--tool (plist-get entry :tool)))
      ("plan" (concat
               (outrigger-chat-entries--heading "Plan") "\n"
@@ -64,16 +69,27 @@
                       (if-let ((why (plist-get entry :why)))
                           (concat ": " (outrigger-chat-entries-line why))
                         "")))
-     (_ (format "-- %s --" (outrigger-chat-entries-line (plist-get entry :text)))))
+     (kind (let ((text (plist-get entry :text)))
+             (if (stringp text)
+                 (format "-- %s --" (outrigger-chat-entries-line text))
+               (outrigger-chat-entries--not-shown kind)))))
    "\n\n"))
+
+(defun outrigger-chat-entries--not-shown (what)
+  "Return that WHAT is missing, which has no text and is of a newer program."
+  (format "-- something is not shown here, because this package does not know it: %s --"
+          (outrigger-chat-entries-line what)))
+
+(defun outrigger-chat-entries--speaker (speaker)
+  "Return who SPEAKER is, for people."
+  (or (cdr (assoc speaker outrigger-chat-entries--speakers))
+      (outrigger-chat-entries-line speaker)))
 
 (defun outrigger-chat-entries--said (speaker text)
   "Return the block of TEXT that SPEAKER said."
   (if (equal speaker "thought")
       (outrigger-chat-entries--folded "Thinking" (list text))
-    (concat (outrigger-chat-entries--heading
-             (or (cdr (assoc speaker outrigger-chat-entries--speakers))
-                 (outrigger-chat-entries-line speaker)))
+    (concat (outrigger-chat-entries--heading (outrigger-chat-entries--speaker speaker))
             "\n" (outrigger-chat-entries-visible text))))
 
 (defun outrigger-chat-entries--subject (tool title)
@@ -98,10 +114,13 @@
    (append (when-let ((command (plist-get tool :command)))
              (list (concat "$ " command)))
            (mapcar (lambda (shown)
-                     (if (equal (plist-get shown :type) "text")
-                         (plist-get shown :text)
-                       (concat "edits " (outrigger-chat-entries-line
-                                         (plist-get (plist-get shown :path) :daemonPath)))))
+                     (let ((type (plist-get shown :type))
+                           (text (plist-get shown :text)))
+                       (cond ((equal type "diff")
+                              (concat "edits " (outrigger-chat-entries-line
+                                                (plist-get (plist-get shown :path) :daemonPath))))
+                             ((stringp text) text)
+                             (t (outrigger-chat-entries--not-shown type)))))
                    (plist-get tool :content)))))
 
 (provide 'outrigger-chat-entries)

@@ -21,6 +21,10 @@
     ("lost" . "disconnected") ("failed" . "not connected"))
   "How a connection is, for people.")
 
+(defconst outrigger-chat-status--locality
+  "Files, MCP servers, skills and credentials are those of %s."
+  "What follows from where the daemon works.")
+
 (defun outrigger-chat-status--place (status)
   "Return which machine and folder the daemon of STATUS works in, or nil."
   (when-let ((place (plist-get status :place)))
@@ -34,10 +38,22 @@
     (let ((found (seq-find (lambda (it) (equal id (plist-get it :id))) (plist-get status offered))))
       (outrigger-chat-entries-line (or (plist-get found :name) id)))))
 
+(defun outrigger-chat-status--mode (status brief)
+  "Return what the agent of STATUS may do without asking, for the header.
+It is always said, because it decides what the person has to watch.
+BRIEF says that there is little room."
+  (let ((mode (outrigger-chat-status--name status :mode :modes)))
+    (cond ((and mode (eq (plist-get status :unasking) t))
+           (concat ", " (propertize (concat mode (if brief "!" " (does not ask)"))
+                                    'face 'warning)))
+          (mode (concat ", " mode))
+          ((equal (plist-get (plist-get status :connection) :state) "live")
+           ", mode not known"))))
+
 (defun outrigger-chat-status-header (companion status room)
   "Return the line above the conversation of COMPANION with STATUS.
-It has at most ROOM columns.  What the agent does stays, whatever has
-to go."
+It has at most ROOM columns.  The mode of the agent and what it does
+stay, whatever has to go."
   (let* ((state (plist-get (plist-get status :connection) :state))
          (usage (plist-get status :usage))
          (size (or (plist-get usage :size) 0))
@@ -53,19 +69,19 @@ to go."
                           (concat "  " place)))
            (cons 'model (when-let ((model (outrigger-chat-status--name status :model :models)))
                           (concat "  " model)))
-           (cons 'mode (when-let ((mode (outrigger-chat-status--name status :mode :modes)))
-                         (concat ", " mode)))
+           (cons 'mode (outrigger-chat-status--mode status nil))
            (cons 'used (unless (zerop size)
                          (format ", %d%% used" (/ (* 100 (plist-get usage :used)) size))))
            (cons 'busy (when (eq (plist-get status :busy) t)
                          ", working")))))
-    (dolist (part '(mode used model place))
+    (dolist (part '(used model place mode))
       (let ((over (- (string-width (mapconcat #'cdr parts "")) room)))
         (when (> over 0)
           (setf (alist-get part parts)
-                ;; The end of a path says more than its beginning.
-                (when (eq part 'place)
-                  (outrigger-chat-status--end (alist-get part parts) over))))))
+                (pcase part
+                  ;; The end of a path says more than its beginning.
+                  ('place (outrigger-chat-status--end (alist-get part parts) over))
+                  ('mode (outrigger-chat-status--mode status t)))))))
     (outrigger-text-bar (truncate-string-to-width (mapconcat #'cdr parts "") room))))
 
 (defun outrigger-chat-status--end (text over)
@@ -83,7 +99,11 @@ SHORTENED says that older parts are not kept."
                'face 'bold)
    "\n"
    (when-let ((place (outrigger-chat-status--place status)))
-     (format "Files, tools, MCP servers and credentials are those of %s.\n" place))
+     (mapconcat (lambda (sentence) (concat (outrigger-chat-entries-line sentence) "\n"))
+                ;; The program may have no words for what follows from the place.
+                (or (plist-get (plist-get status :place) :locality)
+                    (list (format outrigger-chat-status--locality place)))
+                ""))
    (when shortened
      "-- what was said before is not kept --\n")
    "\n"))

@@ -42,7 +42,7 @@
 
 (define-derived-mode outrigger-chat-mode special-mode "Outrigger-Chat"
   "A conversation with a daemon.
-Its files, tools, MCP servers and credentials are those of the
+Its files, MCP servers, skills and credentials are those of the
 machine and folder that the first line names.
 
 \\{outrigger-chat-mode-map}"

@@ -45,7 +45,7 @@ STATUS goes before the usual one."
            (kill-buffer buffer))))))
 
 (defconst outrigger-chat-tests--head
-  "Tea\nFiles, tools, MCP servers and credentials are those of elm:/w.\n\n")
+  "Tea\nFiles, MCP servers, skills and credentials are those of elm:/w.\n\n")
 
 (defun outrigger-chat-tests--text ()
   "Return everything below the head."
@@ -94,15 +94,63 @@ STATUS goes before the usual one."
            :place (:machine "elm" :workspace (:daemonPath "/home/ada/a/long/way/down"))))
     (pcase-dolist (`(,room ,header)
                    '((80 " connected  elm:/home/ada/a/long/way/down  M, plan, 12%% used, working")
-                     (65 " connected  elm:/home/ada/a/long/way/down  M, 12%% used, working")
-                     (55 " connected  elm:/home/ada/a/long/way/down  M, working")
-                     (50 " connected  elm:/home/ada/a/long/way/down, working")
-                     (30 " connected  …way/down, working")
-                     (20 " connected, working")
+                     (65 " connected  elm:/home/ada/a/long/way/down  M, plan, working")
+                     (56 " connected  elm:/home/ada/a/long/way/down, plan, working")
+                     (30 " connected  …wn, plan, working")
+                     (25 " connected, plan, working")
                      (5 " conn")))
       (should (equal (outrigger-chat-status-header (car outrigger-companions)
                                                    outrigger-chat--status room)
                      header)))))
+
+(ert-deftest outrigger-chat-tests-the-header-says-when-the-agent-does-not-ask ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all nil '(:unasking t :mode "yolo" :busy t))
+    (pcase-dolist (`(,room ,header)
+                   '((60 " connected  elm:/w  M, yolo (does not ask), working")
+                     (30 " connected, yolo!, working")))
+      (let ((shown (outrigger-chat-status-header (car outrigger-companions)
+                                                 outrigger-chat--status room)))
+        (should (equal (substring-no-properties shown) header))
+        (should (eq (get-text-property (string-search "yolo" shown) 'face shown) 'warning))
+        (should-not (get-text-property 1 'face shown))))
+    (outrigger-chat-tests--all nil '(:mode nil))
+    (should (equal (outrigger-chat--header) " connected  elm:/w  M, mode not known"))
+    (outrigger-chat-tests--all nil '(:mode nil :connection (:state "lost")))
+    (should (equal (outrigger-chat--header) " disconnected  elm:/w  M"))))
+
+(ert-deftest outrigger-chat-tests-the-head-has-the-words-of-the-program ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--all
+     nil '(:place (:workspace (:daemonPath "/w")
+                   :locality ["It runs on elm." "So do\nits \u202efiles."])))
+    (should (equal (buffer-substring-no-properties (point-min) (point-max))
+                   "Tea\nIt runs on elm.\nSo do its <U+202E>files.\n\n"))))
+
+(ert-deftest outrigger-chat-tests-what-is-not-text-is-a-line ()
+  (outrigger-chat-tests--conversing
+    (let ((missing
+           "-- something is not shown here, because this package does not know it: %s --"))
+      (outrigger-chat-tests--all
+       (list '(:id 1 :kind "attached" :speaker "other" :text "a (file:///\u202ea)"
+               :attachment (:type "link" :name "a" :uri "file:///\u202ea"))
+             (outrigger-chat-tests--said 2 "task" "tests")
+             (outrigger-chat-tests--said 3 "oracle" "beware")
+             '(:id 4 :kind "attached" :speaker "oracle" :text "a picture")
+             '(:id 5 :kind "dance" :text "one\ntwo")
+             '(:id 6 :kind "dance\u202e" :steps 3)))
+      (outrigger-chat-tests--change
+       "put" :entry '(:id 7 :kind "tool"
+                      :tool (:id "t" :content [(:type "attachment" :text "a picture")
+                                               (:type "hologram" :text "a ghost")
+                                               (:type "hologram")])))
+      (should (equal (outrigger-chat-tests--text)
+                     (concat "You, elsewhere, attached\na (file:///<U+202E>a)\n\n"
+                             "Background task\ntests\n\noracle\nbeware\n\n"
+                             "oracle, attached\na picture\n\n-- one two --\n\n"
+                             (format missing "dance<U+202E>") "\n\n"
+                             "▸ t: pending\n  a picture\n  a ghost\n  "
+                             (format missing "hologram") "\n\n"))))))
 
 (ert-deftest outrigger-chat-tests-an-answer-is-shown-in-one-line-and-sent-as-it-is ()
   (outrigger-chat-tests--conversing

@@ -73,7 +73,7 @@ local function lines()
   return vim.api.nvim_buf_get_lines(transcript(), 3, -1, false)
 end
 
-local HEAD = { "# Tea", "Files, tools, MCP servers and credentials are those of elm:/w.", "" }
+local HEAD = { "# Tea", "Files, MCP servers, skills and credentials are those of elm:/w.", "" }
 
 it("a conversation is shown as it is put together", function()
   conversing(function()
@@ -108,6 +108,77 @@ it("a conversation is shown as it is put together", function()
     same({ chat.state(), chat.place(), chat.doing() }, { "connected", "elm:/w", "M, plan" })
     chat.change({ change = "status", status = { connection = { state = "off" }, mode = "plan", busy = true } })
     same({ chat.state(), chat.place(), chat.doing() }, { "not connected", "", "plan, working" })
+    chat.change({ change = "status", status = { connection = { state = "off" } } })
+    same(chat.doing(), "")
+    chat.change({ change = "status", status = { connection = { state = "live" } } })
+    same(chat.doing(), "mode not known")
+  end)
+end)
+
+it("what is not text is a line, and what a newer program says is not lost", function()
+  conversing(function()
+    local link = { type = "link", name = "a", uri = "file:///a" }
+    local function attached(id, speaker, text)
+      return { id = id, kind = "attached", speaker = speaker, text = text, attachment = link }
+    end
+    all({
+      attached(1, "other", "a (file:///\27a)\n"),
+      said(2, "task", "tests"),
+      said(3, "oracle", "beware"),
+      attached(4, "oracle", "a picture"),
+      { id = 5, kind = "dance", text = "one\ntwo" },
+      { id = 6, kind = "dance\27", steps = 3 },
+    })
+    put({
+      id = 7,
+      kind = "tool",
+      tool = {
+        id = "t",
+        content = {
+          { type = "attachment", text = "a picture", attachment = link },
+          { type = "hologram", text = "a ghost" },
+          { type = "hologram" },
+        },
+      },
+    })
+    append(6, "more")
+    local missing = "— something is not shown here, because this plugin does not know it: %s —"
+    same(lines(), {
+      "## You, elsewhere, attached",
+      "a (file:///␛a) ",
+      "",
+      "## Background task",
+      "tests",
+      "",
+      "## oracle",
+      "beware",
+      "",
+      "## oracle, attached",
+      "a picture",
+      "",
+      "— one two —",
+      "",
+      missing:format("dance␛") .. "more",
+      "",
+      "▸ t: pending",
+      "  a picture",
+      "  a ghost",
+      "  " .. missing:format("hologram"),
+      "",
+    })
+  end)
+end)
+
+it("the head says what follows from where the agent works, in the program's words if it has any", function()
+  conversing(function()
+    local place = { workspace = { daemonPath = "/w" }, locality = { "It runs on elm.", "So do\nits \27files." } }
+    all({}, { place = place })
+    same(vim.api.nvim_buf_get_lines(transcript(), 0, -1, false), {
+      "# Tea",
+      "It runs on elm.",
+      "So do its ␛files.",
+      "",
+    })
   end)
 end)
 
@@ -333,23 +404,29 @@ it("a model is chosen from those that there are", function()
   end)
 end)
 
-it("the line above a conversation has what fits, and what the agent does in any case", function()
-  local status = {
-    model = "m(openai)",
-    models = { { id = "m(openai)", name = "Qwen3 Coder" } },
-    mode = "auto-edit",
-    modes = { { id = "auto-edit", name = "Auto-edit" } },
-    usage = { used = 4, size = 100 },
-    busy = true,
-  }
+it("the line above a conversation has what fits, and what the agent may and does in any case", function()
+  local function doing(unasking, room)
+    return require("outrigger.chat.status").doing({
+      connection = { state = "live" },
+      model = "m(openai)",
+      models = { { id = "m(openai)", name = "Qwen3 Coder" } },
+      mode = "auto-edit",
+      modes = { { id = "auto-edit", name = "Auto-edit" } },
+      unasking = unasking,
+      usage = { used = 4, size = 100 },
+      busy = true,
+    }, room)
+  end
   local cases = {
-    { 80, "Qwen3 Coder, Auto-edit, 4%, working" },
-    { 35, "Qwen3 Coder, Auto-edit, 4%, working" },
-    { 34, "Qwen3 Coder, 4%, working" },
-    { 23, "Qwen3 Coder, working" },
-    { 19, "working" },
+    { 50, "Qwen3 Coder, Auto-edit (does not ask), 4%, working" },
+    { 49, "Qwen3 Coder, Auto-edit (does not ask), working" },
+    { 45, "Auto-edit (does not ask), working" },
+    { 32, "Auto-edit!, working" },
+    { 5, "Auto-edit!, working" },
   }
   for _, case in ipairs(cases) do
-    same(require("outrigger.chat.status").doing(status, case[1]), case[2], tostring(case[1]))
+    same(doing(true, case[1]), case[2], tostring(case[1]))
   end
+  same(doing(nil, 35), "Qwen3 Coder, Auto-edit, 4%, working")
+  same(doing(nil, 5), "Auto-edit, working")
 end)

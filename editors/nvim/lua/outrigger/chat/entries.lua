@@ -6,7 +6,7 @@ local text_of = require("outrigger.text")
 local M = {}
 
 --- Who speaks, as a heading.
-local SPEAKERS = { me = "You", other = "You, elsewhere", agent = "Agent" }
+local SPEAKERS = { me = "You", other = "You, elsewhere", agent = "Agent", task = "Background task" }
 
 --- How a turn ended, for people.
 local ENDS = {
@@ -36,6 +36,11 @@ local function add(lines, text, prefix)
   end
 end
 
+--- What has no text is of a newer program, and is said to be missing.
+local function not_shown(what)
+  return ("— something is not shown here, because this plugin does not know it: %s —"):format(M.line(what))
+end
+
 local function said(lines, entry)
   if entry.speaker == "thought" then
     table.insert(lines, FOLDED .. "Thinking")
@@ -44,6 +49,13 @@ local function said(lines, entry)
     table.insert(lines, "## " .. (SPEAKERS[entry.speaker] or M.line(entry.speaker)))
     add(lines, entry.text)
   end
+end
+
+--- What is not text is the line about it.
+local function attached(lines, entry)
+  local who = SPEAKERS[entry.speaker] or M.line(entry.speaker)
+  table.insert(lines, ("## %s, attached"):format(who))
+  table.insert(lines, M.line(entry.text))
 end
 
 --- What a tool is used on, if its name does not say so: a command, or a file.
@@ -62,10 +74,12 @@ local function tool(lines, it)
     add(lines, "$ " .. it.command, INDENT)
   end
   for _, shown in ipairs(it.content or {}) do
-    if shown.type == "text" then
+    if shown.type == "diff" then
+      add(lines, "edits " .. M.line(shown.path.daemonPath), INDENT)
+    elseif type(shown.text) == "string" then
       add(lines, shown.text, INDENT)
     else
-      add(lines, "edits " .. M.line(shown.path.daemonPath), INDENT)
+      add(lines, not_shown(shown.type), INDENT)
     end
   end
 end
@@ -83,6 +97,8 @@ function M.lines(entry)
   local lines = {}
   if entry.kind == "said" then
     said(lines, entry)
+  elseif entry.kind == "attached" then
+    attached(lines, entry)
   elseif entry.kind == "tool" then
     tool(lines, entry.tool)
   elseif entry.kind == "plan" then
@@ -90,8 +106,10 @@ function M.lines(entry)
   elseif entry.kind == "ended" then
     local how = ENDS[entry.how] or entry.how
     add(lines, ("— %s%s —"):format(how, entry.why and ": " .. M.line(entry.why) or ""))
-  else
+  elseif type(entry.text) == "string" then
     add(lines, ("— %s —"):format(M.line(entry.text)))
+  else
+    add(lines, not_shown(entry.kind))
   end
   table.insert(lines, "")
   return lines

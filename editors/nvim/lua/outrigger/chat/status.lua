@@ -43,12 +43,20 @@ local function name_of(id, offered)
   return id and entries.line(id)
 end
 
---- What the agent is and does, in at most `room` columns. What it does stays, whatever has to go.
+--- What the agent may do without asking. It is always said: it decides what the person has to watch.
+local function mode_of(status)
+  local known = name_of(status.mode, status.modes)
+  return known or (status.connection.state == "live" and "mode not known" or nil)
+end
+
+--- What the agent is and does, in at most `room` columns. Its mode and what it does stay, whatever has
+--- to go; that it does not ask becomes a sign.
 function M.doing(status, room)
   local usage = status.usage
+  local mode = mode_of(status)
   local parts = {
     model = name_of(status.model, status.models),
-    mode = name_of(status.mode, status.modes),
+    mode = mode and status.unasking and mode .. " (does not ask)" or mode,
     used = usage and usage.size > 0 and ("%d%%"):format(math.floor(100 * usage.used / usage.size)) or nil,
     busy = status.busy and "working" or nil,
   }
@@ -59,21 +67,25 @@ function M.doing(status, room)
     end
     return table.concat(words, ", ")
   end
-  for _, part in ipairs({ "mode", "used", "model" }) do
+  for _, part in ipairs({ "used", "model", "mode" }) do
     if vim.fn.strdisplaywidth(line()) <= room then
       break
     end
-    parts[part] = nil
+    parts[part] = part == "mode" and mode and mode .. (status.unasking and "!" or "") or nil
   end
   return line()
 end
+
+--- What follows from where the daemon works, if the program has no words for it.
+local LOCALITY = "Files, MCP servers, skills and credentials are those of %s."
 
 --- What the conversation is called, and where it takes place.
 function M.head(status, shortened)
   local lines = { "# " .. entries.line(status.title or "Conversation") }
   if status.place then
-    local where = "Files, tools, MCP servers and credentials are those of %s."
-    table.insert(lines, where:format(M.place(status)))
+    for _, sentence in ipairs(status.place.locality or { LOCALITY:format(M.place(status)) }) do
+      table.insert(lines, entries.line(sentence))
+    end
   end
   if shortened then
     table.insert(lines, "— what was said before is not kept —")
