@@ -9,7 +9,7 @@ mod editors;
 mod endings;
 mod host;
 mod hostile;
-mod peer;
+pub(crate) mod peer;
 mod requests;
 mod scene;
 mod screen;

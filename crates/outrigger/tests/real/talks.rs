@@ -5,12 +5,17 @@
 use std::fmt::Display;
 
 use companion::Token;
+use daemon::wire::ContentBlock;
 use serde_json::{Value, json};
 use testkit::{Call, Daemon, Household, wait_for};
 use tokio::runtime::{Builder, Runtime};
 use web::Client;
 
+use crate::chat::peer::Peer;
 use crate::household_with;
+
+/// The smallest picture in PNG that there is.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// An editor in which a person talks to a daemon.
 pub(crate) trait Talker: Display {
@@ -240,6 +245,20 @@ pub(crate) fn turns(stage: &Stage, talker: &mut impl Talker) {
     );
     talker.stop();
     wait_for_text(talker, "the turn was cancelled");
+    attachments(stage, talker);
+}
+
+/// Somebody else attaches what is not text, and editors have a line for it.
+fn attachments(stage: &Stage, talker: &impl Talker) {
+    stage.house.model.on("LOOK-PLEASE", vec![]);
+    Peer::new(&stage.house, &stage.daemon).say(vec![
+        ContentBlock::text("LOOK-PLEASE\n"),
+        ContentBlock::image(PICTURE, "image/png"),
+        ContentBlock::resource_link("the tea", "file:///tea/green.txt"),
+    ]);
+    wait_until_done(talker, "LOOK-PLEASE");
+    wait_for_text(talker, "a picture (image/png, 1 kB)");
+    wait_for_text(talker, "the tea (file:///tea/green.txt)");
 }
 
 /// Somebody else answers what the editor asks.
@@ -266,6 +285,21 @@ pub(crate) fn answers_from_elsewhere(stage: &Stage, talker: &mut impl Talker) {
     assert!(house.path("accepted.txt").exists());
 }
 
+/// Whether the agent asks is seen, whoever changes it.
+fn modes(stage: &Stage, talker: &impl Talker) {
+    for (mode, asks) in [("yolo", false), ("default", true)] {
+        let chosen = json!({ "mode": mode });
+        let set = stage.page();
+        let set = set.post::<Value>("/api/chat/mode", &chosen);
+        stage.runtime.block_on(set).unwrap();
+        // In a narrow window it is a sign.
+        wait_for_bar(talker, mode, |bar| {
+            let says_so = bar.contains("(does not ask)") || bar.contains('!');
+            bar.to_lowercase().contains(mode) && says_so != asks
+        });
+    }
+}
+
 /// Another model, another conversation, and back.
 pub(crate) fn choices(stage: &Stage, talker: &mut impl Talker) {
     let models = stage.snapshot()["status"]["models"].clone();
@@ -277,6 +311,8 @@ pub(crate) fn choices(stage: &Stage, talker: &mut impl Talker) {
     let other = place("fake-model-2");
     talker.switch_model(other + 1, models[other]["name"].as_str().unwrap());
     wait_for_bar(talker, "another model", |bar| bar.contains("fake-model-2"));
+
+    modes(stage, talker);
 
     talker.begin_anew();
     wait_for(

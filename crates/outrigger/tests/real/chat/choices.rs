@@ -1,10 +1,11 @@
 //! What a person can choose: the model, what it may do, commands, files, conversations.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{Call, Look};
 
 use super::scene::Scene;
 use super::screen::{ENTER, Screen};
+use crate::page::pretend;
 
 const OPTIONS: &str = "[role=listbox] [role=option]";
 
@@ -24,6 +25,36 @@ fn models_modes_commands_files_and_conversations_are_chosen_in_the_page() {
     files(&scene, &screen);
     an_earlier_conversation(&scene, &screen);
     screen.never_received(&scene.peer().secrets(), "DONE MODEL-PLEASE");
+}
+
+/// The mode is there and the place is named, however much the daemon tells of them.
+#[test]
+fn the_mode_and_the_place_are_always_on_the_page() {
+    let Some(scene) = Scene::set() else { return };
+    let screen = Screen::open(&scene.house, Look::PHONE);
+    screen.wait_for_state("live");
+    pretend(&screen.browser, "return {}", "return {}");
+    screen.show_chat();
+    let tell = |changes: Value| {
+        let mut status = scene.snapshot()["status"].clone();
+        let fields = status.as_object_mut().unwrap();
+        fields.extend(changes.as_object().unwrap().clone());
+        fields.retain(|_, it| !it.is_null());
+        let change = json!({ "change": "status", "status": status });
+        let script = "window.tell('chat', arguments[0])";
+        screen.browser.run(script, vec![change]);
+    };
+    screen.wait_for_text("[data-place]", "Files, MCP servers, skills and credentials");
+    let sentences = ["It runs on elm\u{202e}.", "So do its files."];
+    let place = json!({ "workspace": { "daemonPath": "/w" }, "locality": sentences });
+    tell(json!({ "mode": "auto-edit", "modes": [], "unasking": true, "place": place }));
+    screen.wait_for_text("[data-unasking=true]", "auto-edit");
+    screen.wait_for_text("[data-unasking=true] .unasking", "does not ask");
+    screen.wait_for_text("[data-place]", "It runs on elm⟨202E⟩. So do its files.");
+    let place = screen.browser.texts("[data-place]").concat();
+    assert!(!place.contains("credentials"), "{place}");
+    tell(json!({ "mode": null, "modes": [] }));
+    screen.wait_for_text("[data-unasking=false]", "mode not known");
 }
 
 /// Chooses something from one of the lists at the top.

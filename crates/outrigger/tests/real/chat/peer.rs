@@ -15,14 +15,14 @@ use tokio::runtime::Runtime;
 const ALL_TOLD: &str = "replay_complete";
 
 /// A client of the daemon.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     client: DaemonClient,
     workspace: String,
     runtime: Runtime,
 }
 
 impl Peer {
-    pub(super) fn new(house: &Household, daemon: &Daemon) -> Peer {
+    pub(crate) fn new(house: &Household, daemon: &Daemon) -> Peer {
         let token = Token::new(testkit::TOKEN).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -51,7 +51,7 @@ impl Peer {
 
     /// Says something in the conversation, with what is not text.
     #[track_caller]
-    pub(super) fn say(&self, blocks: Vec<ContentBlock>) {
+    pub(crate) fn say(&self, blocks: Vec<ContentBlock>) {
         self.runtime.block_on(async {
             let session = self.sessions().await.into_iter().next().unwrap();
             let prompt = PromptRequest::new(blocks);

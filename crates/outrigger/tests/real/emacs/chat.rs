@@ -72,7 +72,7 @@ impl Talker for Emacs {
     }
 
     fn bar(&self) -> String {
-        self.in_conversation("(outrigger-chat--header)")
+        self.in_conversation("(substring-no-properties (outrigger-chat--header))")
     }
 
     fn wait_for_picker(&self, what: &str) {
