@@ -10,6 +10,7 @@ use conversation::attachment::Attachment;
 use conversation::tools::{ToolCall, ToolOutput};
 use conversation::view::Speaker;
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
+use serde_json::Value;
 
 fn image(data: Option<&str>) -> Attachment {
     Attachment::Image {
@@ -114,7 +115,7 @@ fn a_mode_that_does_not_ask_is_told_as_one() {
         };
         let change = serde_json::to_value(wire::conversation::change(change)).unwrap();
         assert_eq!(change["status"]["mode"], mode);
-        let told = change["status"].get("unasking").and_then(|it| it.as_bool());
+        let told = change["status"].get("unasking").and_then(Value::as_bool);
         assert_eq!(told, is_unasking.then_some(true), "{mode}");
     }
 }
