@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use companion::agents::Mode;
+use text::show::one_line;
 
 use crate::attachment::Attachment;
 use crate::names::StepStatus;
@@ -328,6 +329,27 @@ pub struct AgentPlace {
     pub workspace: HostPath,
     /// The version of the daemon or the agent.
     pub version: Option<String>,
+}
+
+impl AgentPlace {
+    /// What a person should know about that place: where it is, and what is used from there. All that
+    /// we know of the machine is that the agent is reached on this one, and a port can be forwarded.
+    pub fn locality(&self) -> [String; 2] {
+        let machine = match &self.machine {
+            Some(machine) => format!("on {}", one_line(machine)),
+            None => "on this machine".into(),
+        };
+        [
+            format!(
+                "The agent works where its daemon runs: {machine}, or where a forwarded port leads, in \
+                 {}. Files, MCP servers, skills and credentials are those of that place.",
+                one_line(&self.workspace.path)
+            ),
+            "Nothing goes along from here: no extension of your editor, no profile of your browser. \
+             Services on localhost, SSH keys and cluster credentials are those of that place, too."
+                .into(),
+        ]
+    }
 }
 
 /// A prompt that waits for its turn.

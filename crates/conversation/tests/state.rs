@@ -12,7 +12,7 @@ mod replay;
 use conversation::names::{OptionKind, QueueState, ToolStatus};
 use conversation::requests::{AgentRequest, Reply, RequestOption};
 use conversation::tools::{HostPath, ToolCall};
-use conversation::view::{EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage};
+use conversation::view::{AgentPlace, EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage};
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
 use proptest::prelude::*;
 use replay::replay;
@@ -342,4 +342,26 @@ fn asked_about(tool: &str) -> BackendEvent {
         request: Box::new(request),
         edits: Vec::new(),
     }
+}
+
+#[test]
+fn a_place_says_what_is_used_from_there() {
+    let mut state = state();
+    state.apply(&connected(), None);
+    let place = state.status().place.clone().unwrap();
+    insta::assert_snapshot!(place.locality().join("\n"), @r"
+    The agent works where its daemon runs: on elm, or where a forwarded port leads, in /w. Files, MCP servers, skills and credentials are those of that place.
+    Nothing goes along from here: no extension of your editor, no profile of your browser. Services on localhost, SSH keys and cluster credentials are those of that place, too.
+    ");
+    let unnamed = AgentPlace {
+        machine: None,
+        workspace: HostPath {
+            path: "/w\n\u{1b}[2J".into(),
+            line: None,
+        },
+        ..place
+    };
+    let lines = unnamed.locality();
+    assert!(lines[0].contains("on this machine, "), "{lines:?}");
+    assert!(lines[0].contains("in /w␊␛[2J. "), "{lines:?}");
 }

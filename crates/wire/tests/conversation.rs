@@ -249,6 +249,9 @@ fn end() -> Vec<BackendEvent> {
         },
         BackendEvent::ModelRefused { model: None },
         BackendEvent::ModeChanged {
+            mode: "yolo".into(),
+        },
+        BackendEvent::ModeChanged {
             mode: "plan".into(),
         },
         BackendEvent::Suggestion { text: "go".into() },

@@ -16,6 +16,7 @@ impl Serialize for StatusJson<'_> {
                 machine: place.machine.as_deref(),
                 workspace: (&place.workspace).into(),
                 version: place.version.as_deref(),
+                locality: place.locality(),
             }),
             managed: status.managed,
             title: status.title.as_deref(),
@@ -114,6 +115,8 @@ struct PlaceJson<'a> {
     workspace: PathJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
+    /// What a person should know about the place, as lines of text.
+    locality: [String; 2],
 }
 
 #[derive(Serialize)]

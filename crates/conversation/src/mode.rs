@@ -1,0 +1,56 @@
+//! What the person does not get to review in a mode, in words.
+//!
+//! Modes belong to the agent, and a newer one may have others. So this asks for the name alone, and
+//! says of a name that it does not know that it does not.
+
+use text::show::one_line;
+
+/// What happens without being asked in the mode with this name. Nothing if the agent asks before each
+/// edit and each command, or does neither.
+pub fn unreviewed(mode: &str) -> Option<String> {
+    let words = match mode {
+        "plan" | "default" => return None,
+        "auto-edit" => {
+            "Mode auto-edit: the agent changes files without asking, so its edits are not reviewed. \
+             It asks before it runs commands."
+        }
+        "auto" => {
+            "Mode auto: a model decides what you are asked about. The agent changes the files of the \
+             folder and runs harmless-looking commands without asking, and none of that is reviewed."
+        }
+        "yolo" => {
+            "Mode yolo: the agent changes files and runs commands without asking. Nothing is reviewed."
+        }
+        other => {
+            return Some(format!(
+                "Mode {}: this version of Outrigger does not know what the agent asks about in it. \
+                 Its edits may not be reviewed.",
+                one_line(other)
+            ));
+        }
+    };
+    Some(words.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unreviewed;
+
+    #[test]
+    fn only_modes_that_ask_go_without_a_word() {
+        for mode in ["plan", "default"] {
+            assert_eq!(unreviewed(mode), None, "{mode}");
+        }
+        for (mode, words) in [
+            ("auto-edit", "its edits are not reviewed"),
+            ("auto", "none of that is reviewed"),
+            ("yolo", "Nothing is reviewed"),
+            ("Default", "does not know"),
+            ("a\nb", "Mode a␊b: "),
+        ] {
+            let said = unreviewed(mode).unwrap();
+            assert!(said.contains(words), "{said}");
+            assert!(said.starts_with("Mode "), "{said}");
+        }
+    }
+}
