@@ -12,7 +12,9 @@ mod replay;
 use conversation::names::{OptionKind, QueueState, ToolStatus};
 use conversation::requests::{AgentRequest, Reply, RequestOption};
 use conversation::tools::{HostPath, ToolCall};
-use conversation::view::{AgentPlace, EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage};
+use conversation::view::{
+    AgentPlace, EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage,
+};
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
 use proptest::prelude::*;
 use replay::replay;

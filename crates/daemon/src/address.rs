@@ -34,11 +34,15 @@ pub enum AddressError {
     /// The scheme is not `http`.
     #[error("`{0}` does not start with http://")]
     Scheme(String),
+    /// The scheme is `https`. The connection never leaves the machine, and who listens there is
+    /// checked in another way; a certificate for a loopback address proves nothing.
+    #[error("`{0}` asks for TLS, which is not spoken to a daemon on this machine")]
+    Tls(String),
     /// It contains a user name or a password.
     #[error("the daemon's address must not contain a user name or password")]
     Credentials,
-    /// It has a path, a query or a fragment.
-    #[error("`{0}` must end after the port")]
+    /// It has a path, a query or a fragment, which may hold a secret and is left out here.
+    #[error("something follows `{0}`, where the address must end")]
     Tail(String),
     /// The port is not a number from 1 to 65535.
     #[error("`{0}` is not a port")]
@@ -59,6 +63,10 @@ impl AddressError {
                 "write it as the daemon prints it, for example http://127.0.0.1:4170"
             }
             Self::Scheme(_) => "the daemon is reached over plain HTTP on this machine: use http://",
+            Self::Tls(_) => {
+                "use http:// and a daemon that was started without a certificate; \
+                 forward a port (ssh -L) to reach one on another machine"
+            }
             Self::Credentials => "give the token in its own setting, not in the address",
             Self::Tail(_) => "remove everything behind the port",
             Self::Mapped(_) => "write the IPv4 address itself, for example http://127.0.0.1:4170",
@@ -134,15 +142,21 @@ impl FromStr for Address {
         if text.contains('@') {
             return Err(AddressError::Credentials);
         }
-        let unreadable = || AddressError::Unreadable(text.into());
+        // What stands behind these may be a secret, and no error repeats it.
+        let shown = text.split(['?', '#']).next().unwrap_or_default();
+        let unreadable = || AddressError::Unreadable(shown.into());
         let (scheme, rest) = text.split_once("://").ok_or_else(unreadable)?;
-        if !scheme.eq_ignore_ascii_case("http") {
-            return Err(AddressError::Scheme(text.into()));
-        }
         let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
         let (authority, tail) = rest.split_at(end);
+        let shown = format!("{scheme}://{authority}");
+        if scheme.eq_ignore_ascii_case("https") {
+            return Err(AddressError::Tls(shown));
+        }
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(AddressError::Scheme(shown));
+        }
         if !matches!(tail, "" | "/") {
-            return Err(AddressError::Tail(text.into()));
+            return Err(AddressError::Tail(shown));
         }
         let (host, port) = if let Some(inner) = authority.strip_prefix('[') {
             let (ip, port) = inner.split_once(']').ok_or_else(unreadable)?;

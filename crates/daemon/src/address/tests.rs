@@ -17,7 +17,9 @@ fn the_loopback_rule_over_many_addresses() {
     let cases = [
         ("http://127.0.0.1:4170", "http://127.0.0.1:4170"),
         ("http://127.0.0.1:4170/", "http://127.0.0.1:4170"),
-        ("https://127.0.0.1:4170", "scheme"),
+        ("https://127.0.0.1:4170", "tls"),
+        ("HTTPS://localhost:4170", "tls"),
+        ("https://example.com", "tls"),
         ("HTTP://localhost:4170", "http://localhost:4170"),
         ("http://LOCALHOST:4170", "http://localhost:4170"),
         ("http://localhost", "http://localhost:80"),
@@ -100,11 +102,28 @@ fn localhost_is_pinned_and_never_looked_up() {
 }
 
 #[test]
+fn why_there_is_no_tls_is_said() {
+    let error = "https://127.0.0.1:4170".parse::<Address>().unwrap_err();
+    assert_eq!(
+        format!("{error}; {}", error.hint()),
+        "`https://127.0.0.1:4170` asks for TLS, which is not spoken to a daemon on this machine; \
+         use http:// and a daemon that was started without a certificate; \
+         forward a port (ssh -L) to reach one on another machine"
+    );
+}
+
+#[test]
 fn an_error_never_repeats_a_password() {
     for text in [
         "http://me:hunter2@evil.example/x",
         "https://me:hunter2@h",
         "me:hunter2@h",
+        "http://127.0.0.1:4170/?token=hunter2",
+        "http://127.0.0.1:4170/hunter2",
+        "http://127.0.0.1:4170#hunter2",
+        "https://127.0.0.1:4170/hunter2",
+        "ftp://127.0.0.1:4170?token=hunter2",
+        "127.0.0.1:4170?token=hunter2",
     ] {
         let error = text.parse::<Address>().unwrap_err();
         assert!(!error.to_string().contains("hunter2"), "{error}");
