@@ -15,6 +15,7 @@ pub mod buffer;
 mod client;
 mod connection;
 mod conversation;
+mod daemon_options;
 mod documents;
 pub mod frame;
 mod from_wire;
@@ -33,6 +34,7 @@ mod trace;
 mod wire;
 
 pub use connection::{Connection, MemoryEditor, PipeTasks};
+pub use daemon_options::DaemonOptions;
 pub use greeting::{Greeting, Hello};
 pub use handshake::{EditorInfo, EditorService, ServiceHost};
 pub use session::{EditorSession, SessionEnd};

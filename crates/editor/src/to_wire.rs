@@ -1,7 +1,7 @@
 //! What the front says, in the words of the protocol.
 
 use companion::desk::AgentSession;
-use front::{Counts, FrontError, words};
+use front::{Counts, FrontError, NoConversation, words};
 use workbench::{Fault, Hunk, Outcome, Proposal, ProposalId};
 
 use crate::rpc::{self, ResponseError};
@@ -75,7 +75,7 @@ pub(crate) fn error(error: FrontError) -> ResponseError {
             Some(hint) => format!("{}; {hint}", trouble.why),
             None => trouble.why,
         },
-        FrontError::NoConversation => {
+        FrontError::NoConversation(NoConversation::Off) => {
             "conversations with a daemon are switched off; switch on the option `daemon` of the \
              editor's plugin, or set `enabled = true` in the table [daemon] of the configuration"
                 .into()

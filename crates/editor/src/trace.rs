@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufRead, AsyncRead, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::daemon_options::hide_token;
 use crate::frame::{self, Frame};
 use crate::wire::method;
 
@@ -39,7 +40,8 @@ impl Trace {
     }
 
     pub(crate) fn message_of_editor(&self, content: &[u8]) {
-        let message = message(content);
+        let mut message = message(content);
+        hide_token(&mut message);
         self.write(&json!({ "from": "editor", "message": message }));
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::buffer::Position;
+use crate::daemon_options::DaemonOptions;
 
 /// Names of the methods that are ours. The editor sends the first group, we send the last, and
 /// `status` goes both ways.
@@ -157,8 +158,8 @@ pub struct Options {
     pub ignore: Vec<String>,
     /// Whether the person trusts this workspace, in an editor that has such a notion.
     pub trusted: Option<bool>,
-    /// Whether to offer a conversation with a daemon.
-    pub daemon: bool,
+    /// Whether to offer conversations with a daemon, and which ones.
+    pub daemon: DaemonOptions,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]

@@ -30,15 +30,27 @@ pub enum FrontError {
     /// The conversation could not carry it out.
     #[error(transparent)]
     Conversation(#[from] Trouble),
-    /// Conversations are switched off. How to switch them on depends on the front end.
-    #[error("conversations with a daemon are switched off")]
-    NoConversation,
+    /// There are no conversations.
+    #[error(transparent)]
+    NoConversation(#[from] NoConversation),
     /// The next run would not know what is pending.
     #[error("a restart now would lose what is pending and what was decided: {0}")]
     Unsaved(#[from] JournalTrouble),
     /// The companion is about to end.
     #[error("the companion is shutting down")]
     Gone,
+}
+
+/// Why there are no conversations.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoConversation {
+    /// They are switched off. How to switch them on depends on the front end.
+    #[error("conversations with a daemon are switched off")]
+    Off,
+    /// They are switched on, and cannot be held with what is set: what is wrong, where that comes from,
+    /// and what to do.
+    #[error("there are no conversations with a daemon: {0}")]
+    Misconfigured(String),
 }
 
 impl From<Gone> for FrontError {

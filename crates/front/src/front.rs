@@ -7,7 +7,7 @@ use companion::desk::{Desk, LogEntry};
 use conversation::Conversation;
 
 use crate::change::Change;
-use crate::error::FrontError;
+use crate::error::{FrontError, NoConversation};
 use crate::feed::{Feed, Interest};
 use crate::file_watch::FileWatch;
 use crate::pump::Pump;
@@ -28,7 +28,7 @@ pub(crate) struct Inner {
     pub(crate) desk: Desk,
     pub(crate) service: ServiceCommands,
     pub(crate) feed: Arc<Feed>,
-    conversation: Option<Conversation>,
+    conversation: Result<Conversation, NoConversation>,
 }
 
 impl Front {
@@ -36,11 +36,11 @@ impl Front {
     /// with the last handle, or with the desk.
     ///
     /// `start_conversation` gets the function that publishes the conversation's changes, and starts
-    /// a conversation if conversations are switched on.
+    /// a conversation, or says why there is none.
     pub fn start(
         desk: Desk,
         service: ServiceCommands,
-        start_conversation: impl FnOnce(PublishChange) -> Option<Conversation>,
+        start_conversation: impl FnOnce(PublishChange) -> Result<Conversation, NoConversation>,
     ) -> Result<Front, FrontError> {
         let events = desk.events()?;
         let feed = Arc::new(Feed::new());
@@ -57,10 +57,10 @@ impl Front {
         Ok(front)
     }
 
-    /// The conversation, or an error if conversations are switched off.
+    /// The conversation, or why there is none.
     pub fn conversation(&self) -> Result<&Conversation, FrontError> {
         let conversation = self.0.conversation.as_ref();
-        conversation.ok_or(FrontError::NoConversation)
+        conversation.map_err(|why| why.clone().into())
     }
 
     /// The folders that are served.
@@ -104,7 +104,7 @@ impl Front {
         &self,
     ) -> Result<(u64, Option<conversation::Snapshot>), FrontError> {
         let feed = self.0.feed.clone();
-        let Some(conversation) = &self.0.conversation else {
+        let Ok(conversation) = &self.0.conversation else {
             return Ok((feed.newest(), None));
         };
         // On the owner's task, where no change can be published in between: unlike the others,

@@ -29,7 +29,7 @@ mod snapshot;
 pub mod words;
 
 pub use change::{Change, Counts, ProposalSummary, Topic, who};
-pub use error::FrontError;
+pub use error::{FrontError, NoConversation};
 pub use feed::{Interest, NumberedChange};
 pub use front::{Front, PublishChange};
 pub use presence::Presence;

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
 
 pub(crate) use daemon::{
-    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, PromptArgs, TurnArgs, YesNo,
+    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, ModeName, PromptArgs, TurnArgs, YesNo,
 };
 pub(crate) use review::{
     AcceptArgs, ChosenArgs, ColorChoice, DisplayArgs, ProposalsArgs, RejectArgs, ShowArgs,
@@ -164,6 +164,13 @@ pub(crate) struct ServeArgs {
     /// The address of the daemon; implies --daemon [default: `http://127.0.0.1:4170`].
     #[arg(long, value_name = "URL")]
     pub(crate) daemon_url: Option<String>,
+    /// What the agent may do without asking in a conversation that starts here; implies --daemon.
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) daemon_mode: Option<ModeName>,
+    /// The model of a conversation that starts here; implies --daemon. The daemon makes it your
+    /// default, too.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) daemon_model: Option<String>,
     /// End when this process ends.
     #[arg(long, value_name = "PID")]
     pub(crate) parent: Option<u32>,

@@ -21,7 +21,9 @@ use std::time::Duration;
 
 use crate::failure::{Failure, FailureKind};
 use companion::Limits;
-pub(crate) use daemon::{DaemonSettings, DaemonTarget};
+pub(crate) use daemon::{
+    Conversations, DaemonLayer, DaemonSettings, DaemonTarget, NewConversation,
+};
 pub(crate) use layer::Layer;
 pub(crate) use privacy::{PrivacyLayer, PrivacySettings, PrivacySources};
 pub(crate) use setting::{Origin, Setting};
@@ -467,7 +469,10 @@ mod tests {
         let options = editor::Options {
             agents: Some(vec!["gemini".into(), "unknown".into()]),
             ignore: vec!["*.log".into()],
-            daemon: true,
+            daemon: editor::DaemonOptions {
+                enabled: Some(true),
+                ..editor::DaemonOptions::default()
+            },
             ..editor::Options::default()
         };
         let start = Layer::from_editor(Some("Helix".into()), &options, Some("debug")).unwrap();
@@ -513,7 +518,7 @@ mod tests {
         let text = "\"a\\u001b[2J\\nport = 1\" = 1\n\"ignore\\n\" = 1";
         let config = load(&ServeArgs::default(), &[], "", text).unwrap();
         let state = Setting::default("/s".into());
-        let shown = ShownConfig::new(&config, &[], &state).lines();
+        let shown = ShownConfig::new(&config, &[], &state, None).lines();
         let shown = shown.as_str();
         assert!(
             shown.contains("there is no setting `a␛[2J␊port = 1`"),

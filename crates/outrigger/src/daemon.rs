@@ -11,6 +11,9 @@ use std::process::ExitCode;
 use ::daemon::connection::{ConnectError, SetupError};
 use ::daemon::wire::{DaemonCapabilities, Health, PageRequest, SessionId, SessionSummary};
 use ::daemon::{DaemonError, ErrorReason};
+use conversation::tools::HostPath;
+use conversation::unreviewed;
+use conversation::view::AgentPlace;
 use serde::Serialize;
 
 use crate::args::{DaemonArgs, DaemonCommand, GlobalArgs, ListArgs};
@@ -25,13 +28,32 @@ const PAGE: u32 = 100;
 pub(crate) async fn daemon(global: &GlobalArgs, args: &DaemonArgs) -> CommandResult {
     let variable = |name: &str| std::env::var(name).ok();
     let user_file = folders::config_file();
-    let settings = DaemonSettings::load(&args.options, &variable, user_file.as_deref())?;
+    let prompt = match &args.command {
+        DaemonCommand::Prompt(prompt) => Some(prompt),
+        _ => None,
+    };
+    let settings = DaemonSettings::load(&args.options, prompt, &variable, user_file.as_deref())?;
     let target = settings.target()?;
     match &args.command {
-        DaemonCommand::Status(args) => status(&target, args).await,
+        DaemonCommand::Status(args) => status(&settings, &target, args).await,
         DaemonCommand::Sessions(args) => sessions(global, &target, args).await,
-        DaemonCommand::Prompt(args) => prompt::prompt(global, &target, args).await,
+        DaemonCommand::Prompt(args) => {
+            let new = settings.new_conversation()?;
+            prompt::prompt(global, &target, new, args).await
+        }
         DaemonCommand::Answer(args) => answer::answer(global, &target, args).await,
+    }
+}
+
+/// Where the agent of this daemon works, in a folder of it.
+fn place(capabilities: &DaemonCapabilities, folder: &str) -> AgentPlace {
+    AgentPlace {
+        machine: conversation::machine_name(),
+        workspace: HostPath {
+            path: folder.to_owned(),
+            line: None,
+        },
+        version: capabilities.qwen_code_version.clone(),
     }
 }
 
@@ -46,9 +68,28 @@ struct StatusReport {
     sessions: Option<u64>,
     active_prompts: Option<u64>,
     pending_permissions: Option<u64>,
+    /// What a conversation that is started from here begins with.
+    mode: Option<String>,
+    model: Option<String>,
+    /// What happens in that mode without being asked.
+    unreviewed: Option<String>,
+    /// Whose files, MCP servers, skills and credentials an agent uses.
+    locality: [String; 2],
 }
 
-async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
+async fn status(
+    settings: &DaemonSettings,
+    target: &DaemonTarget,
+    args: &ListArgs,
+) -> CommandResult {
+    // A mistake in it keeps nobody from looking what is there.
+    let new = match settings.new_conversation() {
+        Ok(new) => Some(new),
+        Err(failure) => {
+            note(&failure);
+            None
+        }
+    };
     let client = target.client();
     let capabilities = client
         .capabilities()
@@ -62,6 +103,7 @@ async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
         .policy
         .as_ref()
         .and_then(|it| it.permission.as_ref());
+    let folder = &capabilities.workspace_cwd;
     let status = StatusReport {
         address: client.address().to_string(),
         version: capabilities.qwen_code_version.clone(),
@@ -71,6 +113,10 @@ async fn status(target: &DaemonTarget, args: &ListArgs) -> CommandResult {
         sessions: health_count(|it| it.sessions),
         active_prompts: health_count(|it| it.active_prompts),
         pending_permissions: health_count(|it| it.pending_permissions),
+        unreviewed: (new.as_ref()).and_then(|new| unreviewed(new.mode.value.as_str())),
+        mode: new.as_ref().map(|new| new.mode.value.to_string()),
+        model: new.and_then(|new| new.model),
+        locality: place(&capabilities, folder).locality(),
     };
     if args.json {
         print_json(&status);
@@ -100,6 +146,19 @@ fn describe(status: &StatusReport) -> Lines {
         number(status.pending_permissions, "open request")
     ));
     lines.push(format_args!("  works in {}", status.workspaces.join(", ")));
+    for line in &status.locality {
+        lines.push(format_args!("  {line}"));
+    }
+    if let Some(mode) = &status.mode {
+        let model = status.model.as_ref();
+        let model = model.map_or_else(String::new, |model| format!(", model {model}"));
+        lines.push(format_args!(
+            "  conversations that you start: mode {mode}{model}"
+        ));
+    }
+    if let Some(unreviewed) = &status.unreviewed {
+        lines.push(format_args!("    {unreviewed}"));
+    }
     lines
 }
 

@@ -147,8 +147,7 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
                 // What was started is there to be found, unless somebody deletes what others find
                 // it by. It writes that again soon; another one would only be in its way.
                 if launched.is_none_or(|at: Instant| at.elapsed() > RELAUNCH) {
-                    let settings = settings.clone();
-                    let is_started = launch::launch(global, args, hello, &roots, settings).await?;
+                    let is_started = launch::launch(global, args, hello, &roots).await?;
                     launched = is_started.then(Instant::now);
                     continue;
                 }
@@ -168,7 +167,17 @@ async fn join(global: &GlobalArgs, args: &LspArgs, hello: &Hello) -> Result<Edit
 
 /// What an editor asks for that holds for all editors of a companion.
 fn settings(options: &editor::Options) -> String {
-    serde_json::json!({ "agents": options.agents, "daemon": options.daemon }).to_string()
+    let editor::DaemonOptions {
+        enabled,
+        url,
+        token_file,
+        mode,
+        model,
+        mistakes,
+        unused: _,
+    } = &options.daemon;
+    let daemon = serde_json::json!([enabled, url, token_file, mode, model, mistakes]);
+    serde_json::json!({ "agents": options.agents, "daemon": daemon }).to_string()
 }
 
 /// Whether this companion was started by an editor that asked for something else.

@@ -65,6 +65,9 @@ pub(crate) fn run(global: &GlobalArgs, args: &RunArgs) -> CommandResult {
         for fault in service.faults() {
             note(words::fault(fault));
         }
+        if let Some(warning) = service.conversation_warning() {
+            note(format_args!("warning: {warning}"));
+        }
         let discovery = service.discovery();
         let remover = discovery.remover();
         runtime::on_panic(move || {

@@ -12,7 +12,7 @@ use workbench::Agent;
 
 use crate::args::{GlobalArgs, ServeArgs};
 use crate::commands::client;
-use crate::config::{Layer, ShownConfig};
+use crate::config::{Conversations, Layer, ShownConfig};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, note, print, print_error_line, print_json, print_json_line, print_line};
 use crate::service::{Exit, Service, ServiceOptions, Start, is_same_version, load_config};
@@ -84,6 +84,10 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
         if !resumed {
             say_ready(&mut service, &agents, args.json, open);
         }
+        // Whatever is logged, and however quiet it is to be: this is about what is not reviewed.
+        if let Some(warning) = service.conversation_warning() {
+            note(format_args!("warning: {warning}"));
+        }
         if narrate {
             let roots = service.discovery().record().roots.clone();
             narration::start(service.front(), roots, resumed);
@@ -102,14 +106,17 @@ pub(crate) fn serve(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
 pub(crate) fn show_config(global: &GlobalArgs, args: &ServeArgs) -> CommandResult {
     let roots = folders::roots(global, &args.dirs)?;
     let config = load_config(&roots, Layer::from_flags(args)?)?;
-    let shown = ShownConfig::new(&config, &roots, &folders::state_setting(global)?);
+    let state = folders::state_setting(global)?;
+    let conversations = config.daemon.conversations();
+    let warning = conversations.as_ref().ok().and_then(Conversations::warning);
+    let shown = ShownConfig::new(&config, &roots, &state, warning);
     if args.json {
         print_json(&shown.json());
     } else {
         print(&shown.lines());
     }
     // What would keep a companion from starting is a failure here, too.
-    config.daemon.enabled_target()?;
+    conversations?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -203,6 +210,8 @@ fn flags_in_vain(record: &Record, args: &ServeArgs) -> Vec<&'static str> {
         ("--port", args.port.is_some_and(|port| port != record.port)),
         ("--daemon", args.daemon),
         ("--daemon-url", args.daemon_url.is_some()),
+        ("--daemon-mode", args.daemon_mode.is_some()),
+        ("--daemon-model", args.daemon_model.is_some()),
         ("--parent", args.parent.is_some()),
         ("--agents", !args.agents.is_empty()),
         ("--ignore", !args.ignore.is_empty()),

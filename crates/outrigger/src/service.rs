@@ -28,6 +28,7 @@ use tokio::time::MissedTickBehavior;
 use web::{Links, Owner};
 use workbench::{Agent, Fault};
 
+use crate::config::DaemonSettings;
 use crate::discovery::{Discovery, RecordState, is_running};
 use crate::resume::Handover;
 pub(crate) use editors::CLEAN_END;
@@ -64,6 +65,10 @@ pub(crate) struct Service {
     own: OwnPart,
     /// The editors that are in it.
     reception: Reception,
+    /// What is set about conversations.
+    daemon: DaemonSettings,
+    /// What the person should know before the first prompt.
+    conversation_warning: Option<String>,
 }
 
 /// The outcome of starting a service.
@@ -96,6 +101,11 @@ impl Service {
     /// What closes folders to agents.
     pub(crate) fn faults(&self) -> &[Fault] {
         self.privacy.faults()
+    }
+
+    /// What the person should know about conversations before the first prompt.
+    pub(crate) fn conversation_warning(&self) -> Option<&str> {
+        self.conversation_warning.as_deref()
     }
 
     /// Makes links to the page.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use companion::Limits;
 use companion::desk::{Desk, State};
 use companion::journal::{Journal, Saved};
-use front::{Front, ServiceCommand, ServiceCommands, ServiceFacts};
+use front::{Front, NoConversation, ServiceCommand, ServiceCommands, ServiceFacts};
 use tokio::sync::mpsc;
 use workbench::{
     Agent, Original, Privacy, ProposalRequest, SessionId, Standing, Texts, VerdictCapabilities,
@@ -48,7 +48,7 @@ pub(crate) async fn workplace() -> Front {
         drop(state.propose(request));
     };
     desk.ask(propose).await.unwrap();
-    Front::start(desk, program(), |_| None).unwrap()
+    Front::start(desk, program(), |_| Err(NoConversation::Off)).unwrap()
 }
 
 /// A program that carries out nothing.

@@ -9,7 +9,7 @@ use companion::desk::{Desk, Dispatched, Event, Status};
 use companion::journal::{Journal, Saved};
 use companion::{Ending, Limits, Token, mcp, server};
 use conversation::Conversation;
-use front::{Front, PublishChange, ServiceCommands};
+use front::{Front, NoConversation, PublishChange, ServiceCommands};
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -138,7 +138,7 @@ impl InProcessBuilder {
         let desk = Desk::start(workbench, self.saved, self.journal, limits.clone(), sink);
         let conversation = self.conversation;
         let front = Front::start(desk.clone(), self.service, |publish| {
-            conversation(&root, desk.clone(), publish)
+            conversation(&root, desk.clone(), publish).ok_or(NoConversation::Off)
         });
         let front = front.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

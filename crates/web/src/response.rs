@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use companion::gate::Denied;
 use companion::server::Crowded;
-use front::FrontError;
+use front::{FrontError, NoConversation};
 use workbench::Refusal;
 
 use crate::routes::NoSeat;
@@ -47,7 +47,7 @@ pub(crate) enum ApiError {
     #[error(
         "the conversation with a daemon is switched off; start outrigger with --daemon, or set `enabled = true` in the table [daemon] of its configuration"
     )]
-    NoConversation,
+    Off,
     #[error(transparent)]
     Front(FrontError),
 }
@@ -55,7 +55,7 @@ pub(crate) enum ApiError {
 impl From<FrontError> for ApiError {
     fn from(error: FrontError) -> ApiError {
         match error {
-            FrontError::NoConversation => ApiError::NoConversation,
+            FrontError::NoConversation(NoConversation::Off) => ApiError::Off,
             other => ApiError::Front(other),
         }
     }
@@ -69,7 +69,7 @@ impl ApiError {
         const INVALID: (StatusCode, &str) = (StatusCode::UNPROCESSABLE_ENTITY, "invalid");
         const UNAVAILABLE: (StatusCode, &str) = (StatusCode::SERVICE_UNAVAILABLE, "unavailable");
         match self {
-            ApiError::Refused(_) | ApiError::NoConversation | ApiError::NoSeat(_) => REFUSED,
+            ApiError::Refused(_) | ApiError::Off | ApiError::NoSeat(_) => REFUSED,
             ApiError::Invalid(_) => INVALID,
             ApiError::Unauthorized | ApiError::UsedLink => {
                 (StatusCode::UNAUTHORIZED, "unauthorized")
@@ -87,7 +87,7 @@ impl ApiError {
                 | FrontError::NotAFile(_) => INVALID,
                 FrontError::Refused(_)
                 | FrontError::Conversation(_)
-                | FrontError::NoConversation
+                | FrontError::NoConversation(_)
                 | FrontError::Unsaved(_) => REFUSED,
                 FrontError::Gone => UNAVAILABLE,
             },

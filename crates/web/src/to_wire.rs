@@ -6,7 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use companion::desk::{AgentSession, LogEntry, LogEvent, ProposalRef, SessionRef};
-use front::{Editors, HeldBackFile, Overview, ProposalSummary, Shared, Snapshot, words};
+use front::{
+    Editors, FrontError, HeldBackFile, NoConversation, Overview, ProposalSummary, Shared, Snapshot,
+    words,
+};
 use workbench::{Fault, OpenFile, Proposal, Texts};
 
 use crate::routes::Api;
@@ -56,6 +59,10 @@ pub(crate) fn status(api: &Api, overview: &Overview) -> wire::Status {
         sessions: sessions(&overview.agents),
         problems: overview.problems.clone(),
         no_restart: api.owner.no_restart().map(str::to_owned),
+        no_conversation: match api.front.conversation() {
+            Err(FrontError::NoConversation(NoConversation::Misconfigured(why))) => Some(why),
+            _ => None,
+        },
     }
 }
 

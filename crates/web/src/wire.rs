@@ -43,6 +43,9 @@ pub struct Status {
     /// Why it cannot be restarted by a command, and what to do instead; absent if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_restart: Option<String>,
+    /// Why there are no conversations although they are switched on; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_conversation: Option<String>,
 }
 
 /// An editor that is in a companion.

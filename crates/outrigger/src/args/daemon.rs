@@ -76,6 +76,42 @@ pub(crate) struct PromptArgs {
     /// Use the conversation that all clients in this folder share.
     #[arg(long)]
     pub(crate) shared: bool,
+    /// What the agent may do without asking, in a conversation that this command starts or brings
+    /// back from disk [default: the one of your configuration, or `default`].
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) mode: Option<ModeName>,
+    /// The model of a conversation that this command starts. The daemon makes it your default, too.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+}
+
+/// What an agent may do without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// It reads and plans, and changes nothing.
+    Plan,
+    /// It asks before edits and commands.
+    Default,
+    /// It edits without asking, and asks before commands.
+    AutoEdit,
+    /// A model decides what it asks about.
+    Auto,
+    /// It never asks.
+    Yolo,
+}
+
+impl ModeName {
+    /// The name as the daemon and the configuration have it.
+    pub(crate) fn id(self) -> String {
+        let id = match self {
+            ModeName::Plan => "plan",
+            ModeName::Default => "default",
+            ModeName::AutoEdit => "auto-edit",
+            ModeName::Auto => "auto",
+            ModeName::Yolo => "yolo",
+        };
+        id.to_owned()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -141,6 +141,9 @@ fn describe(status: &wire::Status) -> Lines {
     for problem in &status.problems {
         lines.push(format_args!("  problem: {problem}"));
     }
+    if let Some(why) = &status.no_conversation {
+        lines.push(format_args!("  no conversations with a daemon: {why}"));
+    }
     lines
 }
 

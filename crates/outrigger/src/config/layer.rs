@@ -55,7 +55,7 @@ impl Layer {
             privacy: PrivacyLayer::of_editor(options),
             name: Setting::from_source(name, &Origin::Editor),
             log: log_flag(log)?,
-            daemon: DaemonLayer::from_editor(options.daemon),
+            daemon: DaemonLayer::from_editor(&options.daemon),
             ..Layer::default()
         })
     }
@@ -70,6 +70,11 @@ impl Layer {
     /// What it says about what is shared.
     pub(crate) fn privacy(&self) -> &PrivacyLayer {
         &self.privacy
+    }
+
+    /// What it says about conversations with a daemon.
+    pub(crate) fn daemon(&self) -> &DaemonLayer {
+        &self.daemon
     }
 }
 

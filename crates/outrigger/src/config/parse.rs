@@ -2,8 +2,16 @@
 
 use std::str::FromStr;
 
+use ::daemon::wire::ApprovalMode;
 use tracing::level_filters::LevelFilter;
 use workbench::Agent;
+
+use super::document::meant;
+
+/// The modes of a conversation.
+const MODES: [&str; 5] = ["plan", ASKING, "auto-edit", "auto", "yolo"];
+/// The one that asks before edits and commands.
+pub(super) const ASKING: &str = "default";
 
 /// A list in a variable: parts between commas.
 pub(super) fn list(text: &str) -> Vec<String> {
@@ -34,4 +42,18 @@ pub(super) fn yes_or_no(text: &str) -> Result<bool, String> {
 pub(super) fn level(text: &str) -> Result<LevelFilter, String> {
     text.parse()
         .map_err(|_| format!("\"{text}\" is not one of off, error, warn, info, debug, trace"))
+}
+
+/// The mode of a conversation.
+pub(super) fn mode(name: &str) -> Result<ApprovalMode, String> {
+    if MODES.contains(&name) {
+        return Ok(ApprovalMode::from(name));
+    }
+    let known = MODES.join(", ");
+    Err(format!("there is no mode \"{name}\"; known are {known}"))
+}
+
+/// The mode that somebody may have meant.
+pub(super) fn meant_mode(name: &str) -> Option<&'static str> {
+    meant(name, &MODES)
 }

@@ -27,8 +27,14 @@ struct ShownValue {
 }
 
 impl ShownConfig {
-    /// Reads the ignore files of `roots`. `state` is where companions keep their state.
-    pub(crate) fn new(config: &Config, roots: &[PathBuf], state: &Setting<PathBuf>) -> ShownConfig {
+    /// Reads the ignore files of `roots`. `state` is where companions keep their state, `warning` what
+    /// a companion would say about conversations.
+    pub(crate) fn new(
+        config: &Config,
+        roots: &[PathBuf],
+        state: &Setting<PathBuf>,
+        warning: Option<String>,
+    ) -> ShownConfig {
         let agents = config.privacy.agents.value.iter();
         let agents: Vec<_> = agents.map(|agent| agent.slug()).collect();
         let debounce = u64::try_from(config.debounce.value.as_millis()).unwrap_or(u64::MAX);
@@ -63,6 +69,7 @@ impl ShownConfig {
             };
             values.push(shown(name, value, &setting.origin));
         }
+        let warnings = config.warnings().map(str::to_owned);
         let privacy = &config.privacy;
         let mut files = IgnoreFiles::new(roots.to_vec());
         files.set_configuration(privacy.ignore.clone(), privacy.faults.clone());
@@ -72,7 +79,7 @@ impl ShownConfig {
             // A pattern that cannot be used is found when they are put together.
             faults: Privacy::new(roots, &ignore, &faults).faults().to_vec(),
             ignore,
-            warnings: config.warnings().map(str::to_owned).collect(),
+            warnings: warnings.chain(warning).collect(),
         }
     }
 

@@ -4,19 +4,22 @@ use std::process::ExitCode;
 
 use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
 use ::daemon::wire::ApprovalMode;
+use conversation::unreviewed;
 
 use super::turn::{self, Followed, Turn};
-use super::{connect_failure, session_id};
+use super::{connect_failure, place, session_id};
 use crate::args::{GlobalArgs, PromptArgs};
-use crate::config::DaemonTarget;
+use crate::config::{DaemonTarget, NewConversation};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
 use crate::input::read_text;
+use crate::output::note;
 use crate::signals::INTERRUPTED;
 
 pub(super) async fn prompt(
     global: &GlobalArgs,
     target: &DaemonTarget,
+    new: NewConversation,
     args: &PromptArgs,
 ) -> CommandResult {
     let mut interrupts = turn::interrupts()?;
@@ -32,9 +35,15 @@ pub(super) async fn prompt(
     }
     let (connection, events) = IdeConnection::new();
     let start = async {
-        let options = options(global, target, args)?;
+        let mode = new.mode.value.clone();
+        let options = options(global, target, new, args)?;
+        let folder = folders::current(global)?;
         let connected = connection.connect(options).await;
-        connected.map_err(connect_failure)?;
+        let connected = connected.map_err(connect_failure)?;
+        for line in place(&connected.capabilities, &folder.to_string_lossy()).locality() {
+            note(line);
+        }
+        say_mode(&connection, &mode).await;
         connection
             .send_prompt(text)
             .await
@@ -49,9 +58,27 @@ pub(super) async fn prompt(
     turn.run(events, &mut interrupts).await
 }
 
+/// Says what is not reviewed, before the agent begins. `wanted` is the mode of a conversation that
+/// begins here; one that goes on may be in another.
+async fn say_mode(connection: &IdeConnection, wanted: &ApprovalMode) {
+    let context = connection.context().await.ok();
+    let current = context.and_then(|context| context.state.modes?.current_mode_id);
+    let mode = current.as_ref().unwrap_or(wanted);
+    if mode != wanted {
+        note(format_args!(
+            "this conversation goes on in mode {mode}, and not in mode {wanted}, because it was \
+             already open"
+        ));
+    }
+    if let Some(unreviewed) = unreviewed(mode.as_str()) {
+        note(unreviewed);
+    }
+}
+
 fn options(
     global: &GlobalArgs,
     target: &DaemonTarget,
+    new: NewConversation,
     args: &PromptArgs,
 ) -> Result<ConnectOptions, Failure> {
     let conversation = match &args.session {
@@ -59,14 +86,15 @@ fn options(
         None if args.shared => SessionChoice::Shared,
         None => SessionChoice::New,
     };
-    // In a conversation of our own the agent has to ask. The mode of one that exists is not changed.
-    let own = conversation == SessionChoice::New;
     Ok(ConnectOptions {
         address: target.address.clone(),
         token: target.token.clone(),
         workspace: Some(folders::current(global)?),
         session: conversation,
-        approval_mode: own.then_some(ApprovalMode::Default),
+        model: new.model,
+        // For a conversation that begins here, or comes back from disk. One that is open at the daemon
+        // keeps its mode.
+        approval_mode: Some(new.mode.value),
         ..ConnectOptions::default()
     })
 }

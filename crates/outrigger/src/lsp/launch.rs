@@ -47,7 +47,6 @@ pub(super) async fn launch(
     args: &LspArgs,
     hello: &Hello,
     roots: &[PathBuf],
-    settings: String,
 ) -> Result<bool, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::new(
@@ -60,7 +59,6 @@ pub(super) async fn launch(
         .arg(EDITOR_SERVICE)
         .arg(folders::state(global)?)
         .arg(args.log.as_deref().unwrap_or_default())
-        .arg(settings)
         .args(roots)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -149,8 +147,7 @@ fn start(words: Vec<OsString>) -> Result<Start, Failure> {
         Failure::new(FailureKind::Start, message)
     };
     let mut words = words.into_iter();
-    let (Some(state), Some(log), Some(settings)) = (words.next(), words.next(), words.next())
-    else {
+    let (Some(state), Some(log)) = (words.next(), words.next()) else {
         return Err(unreadable(&"arguments are missing"));
     };
     let mut content = Vec::new();
@@ -162,6 +159,7 @@ fn start(words: Vec<OsString>) -> Result<Start, Failure> {
         folder: None,
     };
     let roots: Vec<PathBuf> = words.map(PathBuf::from).collect();
+    let settings = super::settings(&info.options);
     // Its patterns are in force while it is joined.
     let shared = editor::Options {
         ignore: Vec::new(),
@@ -172,13 +170,16 @@ fn start(words: Vec<OsString>) -> Result<Start, Failure> {
     let options = ServiceOptions {
         editor: Some(StartingEditor {
             process: info.process.filter(|pid| beacon::process::exists(*pid)),
-            settings: settings.to_string_lossy().into_owned(),
+            settings,
         }),
         owner: Owner::Editor,
         ..ServiceOptions::load(&global, &roots, layer)?
     };
     runtime::log_to_stderr(options.config.log.value);
     for warning in options.config.warnings() {
+        tracing::warn!("{warning}");
+    }
+    if let Some(warning) = options.conversations.warning() {
         tracing::warn!("{warning}");
     }
     Service::start(options)

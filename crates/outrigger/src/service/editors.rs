@@ -193,7 +193,7 @@ pub(super) enum EditorRequest {
     /// The editor wants to join.
     Join(
         Holder,
-        EditorInfo,
+        Box<EditorInfo>,
         oneshot::Sender<Result<EditorService, String>>,
     ),
     /// The editor has left. The sender is dropped when everything that follows from it has happened.
@@ -261,7 +261,7 @@ impl ServiceHost for Host {
     async fn join(&mut self, editor: EditorInfo) -> Result<EditorService, String> {
         let ending = || "the companion is about to end; try again".to_owned();
         let (answer, answered) = oneshot::channel();
-        let join = EditorRequest::Join(self.holder, editor, answer);
+        let join = EditorRequest::Join(self.holder, Box::new(editor), answer);
         let sent = self.requests.send(join).await;
         sent.map_err(|_| ending())?;
         answered.await.map_err(|_| ending())?

@@ -6,7 +6,7 @@ use companion::registry::Registry;
 use web::Owner;
 
 use crate::args::GlobalArgs;
-use crate::config::{Config, DaemonTarget, Layer, Sources};
+use crate::config::{Config, Conversations, Layer, Sources};
 use crate::failure::Failure;
 use crate::folders;
 use crate::resume::Handover;
@@ -15,8 +15,8 @@ use crate::resume::Handover;
 pub(crate) struct ServiceOptions {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) config: Config,
-    /// The daemon to hold conversations with, if that is switched on.
-    pub(crate) daemon: Option<DaemonTarget>,
+    /// The conversations that it offers.
+    pub(crate) conversations: Conversations,
     pub(crate) registry: Registry,
     /// The folder where this user's programs keep their state.
     pub(crate) state: PathBuf,
@@ -49,7 +49,7 @@ impl ServiceOptions {
         let roots = folders::roots(global, dirs)?;
         let config = load_config(&roots, start)?;
         Ok(ServiceOptions {
-            daemon: config.daemon.enabled_target()?,
+            conversations: config.daemon.conversations()?,
             roots,
             config,
             registry: folders::registry(global)?,

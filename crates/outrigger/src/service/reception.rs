@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use companion::registry::Record;
-use editor::{EditorInfo, EditorService, SessionEnd};
+use editor::{DaemonOptions, EditorInfo, EditorService, SessionEnd};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ use workbench::{Agent, Holder};
 
 use super::editors::{EditorRequest, Joined, MOST_SEATS, Seats, Session};
 use super::{Service, identity, load_config};
-use crate::config::Layer;
+use crate::config::{DaemonLayer, Layer};
 use crate::failure::Failure;
 
 /// How long a service that belongs to editors waits for the next one while agents are connected, so
@@ -158,7 +158,7 @@ impl Service {
         };
         match request {
             EditorRequest::Join(holder, editor, reply) => {
-                let joined = self.join(holder, editor).await;
+                let joined = self.join(holder, *editor).await;
                 // An editor that has left meanwhile says so.
                 let _ = reply.send(joined.map_err(|failure| failure.to_string()));
                 true
@@ -176,9 +176,9 @@ impl Service {
     /// An editor has said what it is.
     async fn join(&mut self, holder: Holder, info: EditorInfo) -> Result<EditorService, Failure> {
         let folders = existing_folders(&info.folders);
-        let wants_daemon = info.options.daemon;
+        let options = info.options.daemon.clone();
         let layer = Layer::from_editor(info.name.clone(), &info.options, None)?;
-        let privacy = layer.privacy().clone();
+        let (privacy, daemon) = (layer.privacy().clone(), layer.daemon().clone());
         let config = load_config(&folders, layer)?;
         let joined = Joined {
             name: info.name.unwrap_or_else(|| self.own.name.clone()),
@@ -203,15 +203,27 @@ impl Service {
                 folders
             },
             private_folder,
-            notices: self.notices(&config.privacy.agents.value, wants_daemon),
+            notices: self.notices(&config.privacy.agents.value, &options, &daemon),
         })
     }
 
-    /// What an editor cannot have because the service was started without it.
-    fn notices(&self, agents: &[Agent], wants_daemon: bool) -> Vec<String> {
+    /// What an editor should know: what is wrong in what it asks for, and what it cannot have because
+    /// the service was started without it.
+    fn notices(
+        &self,
+        agents: &[Agent],
+        options: &DaemonOptions,
+        asked: &DaemonLayer,
+    ) -> Vec<String> {
         const REMEDY: &str = "to change that, run `outrigger stop`, and restart it from here";
-        let mut notices = Vec::new();
         let started_by = &self.own.name;
+        let mut notices = options.unused.clone();
+        notices.extend(self.conversation_warning.clone());
+        let mistakes = options.mistakes.join("; ");
+        let known = self.conversation_warning.as_deref().unwrap_or_default();
+        if !known.contains(&mistakes) {
+            notices.push(format!("wrong settings of the editor: {mistakes}"));
+        }
         let admitted = self.admitted.borrow();
         if admitted.iter().any(|agent| !agents.contains(agent)) {
             let lets_in: Vec<_> = admitted.iter().map(ToString::to_string).collect();
@@ -220,11 +232,25 @@ impl Service {
                 lets_in.join(" and ")
             ));
         }
-        if wants_daemon && self.front.conversation().is_err() {
-            notices.push(format!(
-                "this companion was started by {started_by} without a conversation with a daemon; {REMEDY}"
-            ));
-        }
+        let other = match self.front.conversation() {
+            Ok(_) if asked.switches() == Some(false) => {
+                Some("with a conversation with a daemon".to_owned())
+            }
+            Ok(_) => {
+                let differences = self.daemon.differences(asked);
+                (!differences.is_empty())
+                    .then(|| format!("for conversations with {}", differences.join(", ")))
+            }
+            // What is wrong is said above.
+            Err(_) if self.conversation_warning.is_some() => None,
+            Err(_) => (asked.switches() == Some(true))
+                .then(|| "without a conversation with a daemon".to_owned()),
+        };
+        notices.extend(
+            other.map(|other| {
+                format!("this companion was started by {started_by} {other}; {REMEDY}")
+            }),
+        );
         notices
     }
 

@@ -9,7 +9,7 @@ use companion::registry::{Record, Registry, Slot};
 use companion::{Ending, mcp, random_hex};
 use conversation::Conversation;
 use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
-use front::{Front, PublishChange};
+use front::{Front, NoConversation, PublishChange};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use web::{Keys, Links, Owner};
@@ -20,7 +20,7 @@ use super::reception::{OwnPart, Reception};
 use super::server::{HttpServer, listen};
 use super::succession::Succession;
 use super::{Service, ServiceOptions, Start, identity};
-use crate::config::{Config, DaemonTarget};
+use crate::config::{Config, Conversations};
 use crate::discovery::{Beginning, Discovery, leftovers};
 use crate::failure::{Failure, FailureKind};
 use crate::resume::Handover;
@@ -32,7 +32,7 @@ impl Service {
         let ServiceOptions {
             roots,
             config,
-            daemon,
+            conversations,
             registry,
             state,
             parent,
@@ -65,15 +65,9 @@ impl Service {
         let (ending, ended) = watch::channel(Ending::No);
         let (sender, commands) = mpsc::channel(16);
         let links = Links::new(port);
+        let warning = conversations.warning();
         let front = Front::start(desk.clone(), sender, |publish| {
-            let target = daemon?;
-            Some(start_conversation(
-                target,
-                &record,
-                slot.folder(),
-                &desk,
-                publish,
-            ))
+            start_conversation(conversations, &record, slot.folder(), &desk, publish)
         });
         let front = front.map_err(cannot_start)?;
         let own = OwnPart::new(owner, &record);
@@ -130,6 +124,8 @@ impl Service {
             owner,
             returns: false,
             own,
+            daemon: config.daemon,
+            conversation_warning: warning,
             reception,
         })))
     }
@@ -222,22 +218,27 @@ pub(crate) fn is_same_version(record: &Record) -> bool {
     record.version == env!("CARGO_PKG_VERSION")
 }
 
-/// Starts the conversation with a daemon. It must not keep the companion from starting: if there is
-/// no daemon, the page and the editor say so, and what to do.
+/// Starts the conversation with a daemon, if one is offered. It must not keep the companion from
+/// starting: if there is no daemon, the page and the editor say so, and what to do.
 fn start_conversation(
-    target: DaemonTarget,
+    conversations: Conversations,
     record: &Record,
     memory: &Path,
     desk: &Desk,
     publish: PublishChange,
-) -> Conversation {
+) -> Result<Conversation, NoConversation> {
+    let (target, new) = match conversations {
+        Conversations::Off => return Err(NoConversation::Off),
+        Conversations::Unusable(why) => return Err(NoConversation::Misconfigured(why)),
+        Conversations::On(with) => with,
+    };
     let backend = DaemonBackend::new(DaemonSettings {
         address: target.address,
         token: target.token,
         workspace: record.roots.first().cloned().unwrap_or_default(),
         program: "qwen".into(),
-        mode: ::daemon::wire::ApprovalMode::Default,
-        model: None,
+        mode: new.mode.value,
+        model: new.model,
         session: ::daemon::SessionSettings::default(),
         timeouts: ::daemon::Timeouts::default(),
     });
@@ -249,7 +250,7 @@ fn start_conversation(
     let begin = conversation.clone();
     // What goes wrong shows in the status of the conversation.
     tokio::spawn(async move { begin.begin().await });
-    conversation
+    Ok(conversation)
 }
 
 /// Removes the discovery files that a run could not remove because it crashed.
