@@ -193,6 +193,12 @@ impl ScriptedEditor {
         }
     }
 
+    /// A message with this method that came before the last answer and that nobody has asked for.
+    pub fn heard_before(&mut self, method: &str) -> Option<Value> {
+        let at = self.heard.iter().position(|it| it["method"] == method)?;
+        self.heard.remove(at)
+    }
+
     /// The proposal that the program wants shown; the editor says that it shows it.
     #[track_caller]
     pub fn show_proposal(&mut self) -> Value {

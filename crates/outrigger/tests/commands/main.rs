@@ -13,6 +13,7 @@
 
 mod bridging;
 mod codes;
+mod conversations;
 mod daemon;
 mod decisions;
 mod discovery;

@@ -16,17 +16,19 @@ fn every_value_says_where_it_comes_from() {
     let machine = Machine::with_workspace(PROGRAM, "project");
     configured(
         &machine,
-        "port = 4711\nname = 'File'\nlog = 'debug'\nignore = ['*.a']\n",
+        "port = 4711\nname = 'File'\nlog = 'debug'\nignore = ['*.a']\n[daemon]\nmode = 'plan'\nmodel = 'm1'\n",
     );
     machine.write(
         ".outrigger.toml",
         "agents = ['qwen']\nignore = ['*.b']\nport = 1\ncommand = 'rm'\n",
     );
-    let mut command = machine.command(&["config", "--name", "Flag"]);
+    let args = ["config", "--name", "Flag", "--daemon-mode", "auto-edit"];
+    let mut command = machine.command(&args);
     command
         .env("OUTRIGGER_LOG", "trace")
         .env("OUTRIGGER_NAME", "Variable");
     command.env("OUTRIGGER_IGNORE", "*.c");
+    command.env("QWEN_IDE_DAEMON_URL", "http://127.0.0.1:4711");
     let shown = finish(command, b"").good();
     let workspace = machine.workspace();
     let shown = shown.replace(workspace.parent().unwrap().to_str().unwrap(), "[world]");
@@ -40,14 +42,17 @@ fn every_value_says_where_it_comes_from() {
     open = true                  default
     quiet = false                default
     state-dir = "[world]/home/.local/state" default
-    daemon.enabled = false       default
-    daemon.url = "http://127.0.0.1:4170" default
+    daemon.enabled = true        flag --daemon-mode
+    daemon.url = "http://127.0.0.1:4711" variable QWEN_IDE_DAEMON_URL
     daemon.token = "none"        default
+    daemon.mode = "auto-edit"    flag --daemon-mode
+    daemon.model = "m1"          [world]/home/.config/outrigger/config.toml:7:9
     ignore = "*.a"               [world]/home/.config/outrigger/config.toml:4:11
     ignore = "*.c"               variable OUTRIGGER_IGNORE
     ignore = "*.b"               [world]/project/.outrigger.toml:2:11
     warning: [world]/project/.outrigger.toml:3:1: `port` is not used: a workspace may only narrow what is shared (agents, ignore)
     warning: [world]/project/.outrigger.toml:4:1: there is no setting `command`
+    warning: conversations start in a mode that does not ask about everything (flag --daemon-mode). Mode auto-edit: the agent changes files without asking, so its edits are not reviewed. It asks before it runs commands.
     "#);
 }
 
@@ -167,7 +172,7 @@ fn the_configuration_explains_itself_to_programs() {
     let machine = Machine::with_workspace(PROGRAM, "project");
     configured(
         &machine,
-        "debounce-ms = 20\nprot = 1\nignore = ['*.a', '*.b']\n[daemon]\nenabled = true\ntoken = 'abcdef'\n",
+        "debounce-ms = 20\nprot = 1\nignore = ['*.a', '*.b']\n[daemon]\nenabled = true\ntoken = 'abcdef'\nmode = 'plan'\n",
     );
     machine.write(".outriggerignore", "# notes\n\n*.md\n");
     machine.write(".outrigger.toml", "ignore = 'x'\n");
@@ -187,6 +192,8 @@ fn the_configuration_explains_itself_to_programs() {
         ("daemon.enabled", json!(true), &format!("{file}:5:11")),
         ("daemon.url", json!("http://127.0.0.1:4170"), "default"),
         ("daemon.token", json!("set"), &format!("{file}:6:9")),
+        ("daemon.mode", json!("plan"), &format!("{file}:7:8")),
+        ("daemon.model", json!("the daemon's own"), "default"),
     ] {
         let expected = json!({ "value": value, "origin": origin });
         assert_eq!(values[name], expected, "{name}");

@@ -10,6 +10,7 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
+mod conversations;
 mod lives;
 mod noise;
 mod sharing;

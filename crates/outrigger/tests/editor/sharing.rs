@@ -13,7 +13,7 @@ use crate::machine;
 use crate::stage::{Stage, crash_companion, found_name, somebody, start};
 
 /// The settings and capabilities of an editor with a plugin, in the workspace.
-fn hello(machine: &Machine, name: &str, options: Value) -> Value {
+pub(crate) fn hello(machine: &Machine, name: &str, options: Value) -> Value {
     let mut hello = json!({
         "processId": std::process::id(),
         "clientInfo": { "name": name },
