@@ -10,6 +10,8 @@ mod endings;
 mod host;
 mod hostile;
 pub(crate) mod peer;
+mod modes;
+mod peer;
 mod requests;
 mod scene;
 mod screen;

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use testkit::{Call, Clients, Daemon, Household, Key, TOKEN, Terminal, run_to_end};
 
-use crate::PROGRAM;
+use crate::{PROGRAM, unasking_household};
 
 /// A machine with a daemon, and somebody who talks to it on the command line.
 struct Desk {
@@ -15,7 +15,10 @@ struct Desk {
 
 impl Desk {
     fn new() -> Option<Desk> {
-        let house = Household::new(PROGRAM, &Clients::find()?);
+        Desk::in_house(Household::new(PROGRAM, &Clients::find()?))
+    }
+
+    fn in_house(house: Household) -> Option<Desk> {
         let daemon = house.start_daemon(&house.workspace(), 0);
         let desk = Desk { daemon, house };
         // The first conversation starts the agent. The daemon gives it ten seconds, which is not
@@ -172,4 +175,55 @@ fn ctrl_c_leaves_a_request_open_and_it_can_be_answered_later() {
     let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
     assert_eq!(status["activePrompts"], 0, "{status}");
     assert_eq!(status["pendingPermissions"], 0, "{status}");
+}
+
+/// The person's own settings of the agent ask nobody, and the daemon goes by them.
+#[test]
+fn an_agent_asks_in_what_a_command_begins_unless_the_person_chose_another_mode() {
+    let Some(house) = unasking_household() else {
+        return;
+    };
+    let desk = Desk::in_house(house).unwrap();
+    let says = |words: &[&str], mark: &str, file: &str| {
+        desk.writes(mark, file);
+        let output = desk.run(
+            &[&["prompt", &format!("please {mark}")], words].concat(),
+            "",
+        );
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (said, desk.house.read(file).is_some())
+    };
+    let sessions =
+        || -> Value { serde_json::from_str(&desk.good(&["sessions", "--json"])).unwrap() };
+    // One of its own, the one that all share, and one that comes back from disk.
+    let earlier = sessions()[0]["id"].as_str().unwrap().to_owned();
+    for (at, words) in [&[][..], &["--shared"], &["--session", &earlier]]
+        .into_iter()
+        .enumerate()
+    {
+        let (said, is_written) = says(words, &format!("ASKED-{at}"), &format!("{at}.txt"));
+        assert!(said.contains("nobody answers"), "{words:?}: {said}");
+        assert!(!is_written, "{words:?}: {said}");
+        assert!(!said.contains("reviewed"), "{words:?}: {said}");
+    }
+
+    // The person has chosen another mode: by a flag, and in the configuration.
+    let (said, is_written) = says(&["--mode", "auto-edit"], "FLAG", "flag.txt");
+    assert!(is_written, "{said}");
+    assert!(said.contains("its edits are not reviewed"), "{said}");
+    assert!(!said.contains("nobody answers"), "{said}");
+    let configuration = desk.house.home().join(".config/outrigger");
+    std::fs::create_dir_all(&configuration).unwrap();
+    let text = "[daemon]\nmode = 'auto-edit'\n";
+    std::fs::write(configuration.join("config.toml"), text).unwrap();
+    let (said, is_written) = says(&[], "FILE", "file.txt");
+    assert!(is_written, "{said}");
+    assert!(said.contains("its edits are not reviewed"), "{said}");
+    // It asks before it runs something, as it was said.
+    let touch = Call::shell("touch ran");
+    desk.house.model.on("RUN", vec![vec![touch]]);
+    let output = desk.run(&["prompt", "please RUN"], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("nobody answers"), "{said}");
+    assert!(!desk.house.path("ran").exists());
 }

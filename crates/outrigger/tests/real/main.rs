@@ -47,6 +47,17 @@ fn household_with(more: &[&str]) -> Option<Household> {
     Some(Household::new(PROGRAM, &Clients::find_with(more)?))
 }
 
+/// A person's machine on which Qwen Code asks nobody about anything, unless it is told otherwise.
+fn unasking_household() -> Option<Household> {
+    let house = household()?;
+    let path = house.home().join(".qwen/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    settings["tools"]["approvalMode"] = "yolo".into();
+    std::fs::write(path, settings.to_string()).unwrap();
+    Some(house)
+}
+
 /// A person's machine with a companion for the workspace.
 fn served_household() -> Option<Household> {
     served_household_with(&[])
