@@ -299,6 +299,8 @@ fn what_is_typed_and_what_variables_hold() {
             &["daemon", "--url", HOSTILE, "status"],
             &["daemon", "--token-file", &missing, "status"],
             &["daemon", "prompt", "hello", "--session", HOSTILE],
+            &["daemon", "prompt", "hello", "--mode", HOSTILE],
+            &["serve", "--daemon-mode", HOSTILE],
             &["daemon", "answer", HOSTILE],
         ],
     );
@@ -355,6 +357,14 @@ fn what_files_hold() {
         (
             format!("[daemon]\nurl = {toml}"),
             format!("ignore = [\"[\", {toml}]"),
+        ),
+        (
+            format!("[daemon]\nenabled = true\nmode = {toml}\n{toml} = 1"),
+            String::new(),
+        ),
+        (
+            format!("[daemon]\nenabled = true\nurl = {toml}\nmodel = {toml}"),
+            String::new(),
         ),
         (
             format!("[daemon]\ntoken-file = {toml}"),
