@@ -249,9 +249,6 @@ fn end() -> Vec<BackendEvent> {
         },
         BackendEvent::ModelRefused { model: None },
         BackendEvent::ModeChanged {
-            mode: "yolo".into(),
-        },
-        BackendEvent::ModeChanged {
             mode: "plan".into(),
         },
         BackendEvent::Suggestion { text: "go".into() },

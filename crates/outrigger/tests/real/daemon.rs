@@ -15,10 +15,10 @@ struct Desk {
 
 impl Desk {
     fn new() -> Option<Desk> {
-        Desk::in_house(Household::new(PROGRAM, &Clients::find()?))
+        Some(Desk::in_house(Household::new(PROGRAM, &Clients::find()?)))
     }
 
-    fn in_house(house: Household) -> Option<Desk> {
+    fn in_house(house: Household) -> Desk {
         let daemon = house.start_daemon(&house.workspace(), 0);
         let desk = Desk { daemon, house };
         // The first conversation starts the agent. The daemon gives it ten seconds, which is not
@@ -33,7 +33,7 @@ impl Desk {
             },
             || "no turn succeeds".into(),
         );
-        Some(desk)
+        desk
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -183,7 +183,7 @@ fn an_agent_asks_in_what_a_command_begins_unless_the_person_chose_another_mode()
     let Some(house) = unasking_household() else {
         return;
     };
-    let desk = Desk::in_house(house).unwrap();
+    let desk = Desk::in_house(house);
     let says = |words: &[&str], mark: &str, file: &str| {
         desk.writes(mark, file);
         let output = desk.run(
