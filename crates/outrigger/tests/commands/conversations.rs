@@ -99,7 +99,16 @@ fn a_mistake_about_the_daemon_stops_no_companion_and_is_said_everywhere() {
                 assert!(said.contains(part), "{part} on {where_}: {said}");
             }
         }
+        // An agent that is started needs no conversations.
+        drop(served);
+        let run = with(&machine, name, value, &["run", "--no-open", "--", "true"]);
+        let run = finish(run, b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        for part in &parts {
+            assert!(run.stderr.contains(part), "{part}: {run:?}");
+        }
         // Everything else works.
+        let served = Companion::start(with(&machine, name, value, &args));
         let path = machine.write("a.txt", "old\n");
         testkit::PlayedAgent::qwen(&machine, &served).open_diff(&path, "new\n");
         assert_eq!(machine.proposals().len(), 1);

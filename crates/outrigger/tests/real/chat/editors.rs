@@ -16,9 +16,14 @@ fn an_editor_holds_the_same_conversation() {
     editor.begin("Scripted", &house.workspace(), std::process::id());
     editor.request("outrigger/daemon/follow", json!({ "follow": true }));
     editor.hear("outrigger/daemon/all");
-    editor.take("a connection", |message| {
+    let live = editor.take("a connection", |message| {
         message["params"]["status"]["connection"]["state"] == "live"
     });
+    let locality = live["params"]["status"]["place"]["locality"].to_string();
+    assert!(
+        locality.contains("Files, MCP servers, skills and credentials are those of that place"),
+        "{live}"
+    );
     house.model.on("HELLO-PLEASE", vec![]);
     let sent = editor.request("outrigger/daemon/prompt", json!({ "text": "HELLO-PLEASE" }));
     assert_eq!(sent, Value::Null);
