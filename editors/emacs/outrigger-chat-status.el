@@ -21,10 +21,6 @@
     ("lost" . "disconnected") ("failed" . "not connected"))
   "How a connection is, for people.")
 
-(defconst outrigger-chat-status--locality
-  "Files, MCP servers, skills and credentials are those of %s."
-  "What follows from where the daemon works.")
-
 (defun outrigger-chat-status--place (status)
   "Return which machine and folder the daemon of STATUS works in, or nil."
   (when-let ((place (plist-get status :place)))
@@ -98,12 +94,9 @@ SHORTENED says that older parts are not kept."
    (propertize (outrigger-chat-entries-line (or (plist-get status :title) "Conversation"))
                'face 'bold)
    "\n"
-   (when-let ((place (outrigger-chat-status--place status)))
-     (mapconcat (lambda (sentence) (concat (outrigger-chat-entries-line sentence) "\n"))
-                ;; The program may have no words for what follows from the place.
-                (or (plist-get (plist-get status :place) :locality)
-                    (list (format outrigger-chat-status--locality place)))
-                ""))
+   (mapconcat (lambda (sentence) (concat (outrigger-chat-entries-line sentence) "\n"))
+              (plist-get (plist-get status :place) :locality)
+              "")
    (when shortened
      "-- what was said before is not kept --\n")
    "\n"))

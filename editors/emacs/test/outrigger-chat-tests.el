@@ -28,7 +28,8 @@ STATUS goes before the usual one."
   (outrigger-chat-tests--hear
    "all" :shortened :json-false :requests (vconcat requests) :entries (vconcat entries)
    :status `(,@status :connection (:state "live") :title "Tea" :busy :json-false
-             :place (:machine "elm" :workspace (:daemonPath "/w"))
+             :place (:machine "elm" :workspace (:daemonPath "/w")
+                     :locality ["Files, MCP servers, skills and credentials are those of elm:/w."])
              :model "m" :mode "plan" :models [(:id "m" :name "M") (:id "n" :name "N")])))
 
 (defmacro outrigger-chat-tests--conversing (&rest body)

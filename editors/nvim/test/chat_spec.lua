@@ -36,7 +36,11 @@ local function status(more)
   return vim.tbl_extend("force", {
     connection = { state = "live" },
     title = "Tea",
-    place = { machine = "elm", workspace = { daemonPath = "/w" } },
+    place = {
+      machine = "elm",
+      workspace = { daemonPath = "/w" },
+      locality = { "Files, MCP servers, skills and credentials are those of elm:/w." },
+    },
     busy = false,
     model = "m",
     mode = "plan",

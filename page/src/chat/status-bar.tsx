@@ -18,9 +18,6 @@ const STATES: Record<DaemonConnection["state"], string> = {
 
 const MODE = "What the agent may do without asking";
 
-/** What follows from where the daemon runs, if the companion has no words for it. */
-const LOCALITY = ["Files, MCP servers, skills and credentials are the daemon’s"];
-
 export function StatusBar({ chat, list }: { chat: Chat; list: () => void }) {
   const status = chat.status.value;
   const { state } = status.connection;
@@ -70,7 +67,7 @@ function Place({ status: { place, managed } }: { status: ChatStatus }) {
         <strong>{place.machine === undefined ? "its machine" : visible(place.machine)}</strong> in{" "}
         <bdi class="mono">{visible(place.workspace.daemonPath)}</bdi>
       </summary>
-      {visible((place.locality ?? LOCALITY).join(" "))}
+      {visible(place.locality.join(" "))}
       {managed && " · started from here, ends with the companion"}
       {place.version !== undefined && ` · version ${visible(place.version)}`}
     </details>

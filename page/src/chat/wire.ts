@@ -74,7 +74,7 @@ export interface ChatStatus {
     workspace: DaemonPath;
     version?: string;
     /** Sentences about whose files, MCP servers, skills and credentials the agent uses. */
-    locality?: string[];
+    locality: string[];
   };
   /** Whether the companion started the daemon; it then also ends it. */
   managed: boolean;

@@ -76,14 +76,11 @@ function M.doing(status, room)
   return line()
 end
 
---- What follows from where the daemon works, if the program has no words for it.
-local LOCALITY = "Files, MCP servers, skills and credentials are those of %s."
-
 --- What the conversation is called, and where it takes place.
 function M.head(status, shortened)
   local lines = { "# " .. entries.line(status.title or "Conversation") }
   if status.place then
-    for _, sentence in ipairs(status.place.locality or { LOCALITY:format(M.place(status)) }) do
+    for _, sentence in ipairs(status.place.locality or {}) do
       table.insert(lines, entries.line(sentence))
     end
   end
