@@ -22,12 +22,19 @@ use crate::wire::{ClientId, PromptId};
 
 pub use body::EventBody;
 pub use data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FolderChanged, FollowupSuggestion,
-    HistoryTruncated, MidTurnItem, MidTurnMessages, ModelSwitchFailed, ModelSwitched,
-    PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
-    RecordingDegraded, ReplayComplete, ResyncRequired, SessionBranched, SessionClosed, SessionDied,
-    SessionMetadataUpdated, SessionRewound, SessionSnapshot, StreamError, TurnComplete, TurnError,
-    UserShellCommand, UserShellResult,
+    AgentChanged, ApprovalModeChanged, ArtifactChange, ArtifactChanged, BackgroundTurn,
+    ChannelDeliveryResult, ClientEvicted, DeviceFlowAuthorized, DeviceFlowCancelled,
+    DeviceFlowFailed, DeviceFlowStarted, DeviceFlowThrottled, ExtensionsChanged, FolderChanged,
+    FollowupSuggestion, GitBranchChanged, GitStatusChanged, GithubSetupCompleted, GithubWorkflow,
+    GitignoreChange, HistoryTruncated, LanguageChanged, McpBudgetWarning, McpServerAdded,
+    McpServerChanged, McpServerRemoved, McpServerRestartRefused, McpServerRestarted,
+    McpServersRefused, MemoryChanged, MidTurnItem, MidTurnMessages, ModelSwitchFailed,
+    ModelSwitched, PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
+    RecordingDegraded, RefusedMcpServer, ReloadedEnvironment, ReplayComplete, ResyncRequired,
+    SessionBranched, SessionClosed, SessionDied, SessionMetadataUpdated, SessionRewound,
+    SessionSnapshot, SettingsChanged, SettingsReloaded, SlowClientWarning, SourceChanged,
+    StreamError, TerminalSequence, ToolToggled, TrustChangeRequested, TurnComplete, TurnError,
+    UserShellCommand, UserShellResult, WorkspaceInitialized,
 };
 
 /// The daemon is written in JavaScript, whose numbers are exact up to here.
@@ -241,13 +248,17 @@ fn range_of(text: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
+/// The types whose data holds what must not get into a log: values of settings, names of accounts.
+const PRIVATE: [&str; 2] = ["settings_changed", "auth_device_flow_authorized"];
+
 impl std::fmt::Debug for DaemonEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DaemonEvent")
-            .field("id", &self.id)
-            .field("kind", &self.kind())
-            .field("data", &self.data())
-            .finish_non_exhaustive()
+        let mut shown = f.debug_struct("DaemonEvent");
+        shown.field("id", &self.id).field("kind", &self.kind());
+        if !PRIVATE.contains(&self.kind()) {
+            shown.field("data", &self.data());
+        }
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -271,5 +282,7 @@ impl<'de> Deserialize<'de> for DaemonEvent {
     }
 }
 
+#[cfg(test)]
+mod round_trips;
 #[cfg(test)]
 mod tests;

@@ -3,25 +3,30 @@
 use serde_json::Value;
 
 use super::data::{
-    ApprovalModeChanged, BackgroundTurn, ClientEvicted, FolderChanged, FollowupSuggestion,
-    HistoryTruncated, MidTurnMessages, ModelSwitchFailed, ModelSwitched, PermissionForbidden,
-    PermissionPartialVote, PermissionResolved, PromptCancelled, RecordingDegraded, ReplayComplete,
-    ResyncRequired, SessionBranched, SessionClosed, SessionDied, SessionMetadataUpdated,
-    SessionRewound, SessionSnapshot, StreamError, TurnComplete, TurnError, UserShellCommand,
-    UserShellResult,
+    AgentChanged, ApprovalModeChanged, ArtifactChanged, BackgroundTurn, ChannelDeliveryResult,
+    ClientEvicted, DeviceFlowAuthorized, DeviceFlowCancelled, DeviceFlowFailed, DeviceFlowStarted,
+    DeviceFlowThrottled, ExtensionsChanged, FolderChanged, FollowupSuggestion, GitBranchChanged,
+    GitStatusChanged, GithubSetupCompleted, HistoryTruncated, LanguageChanged, McpBudgetWarning,
+    McpServerAdded, McpServerChanged, McpServerRemoved, McpServerRestartRefused,
+    McpServerRestarted, McpServersRefused, MemoryChanged, MidTurnMessages, ModelSwitchFailed,
+    ModelSwitched, PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
+    RecordingDegraded, ReplayComplete, ResyncRequired, SessionBranched, SessionClosed, SessionDied,
+    SessionMetadataUpdated, SessionRewound, SessionSnapshot, SettingsChanged, SettingsReloaded,
+    SlowClientWarning, SourceChanged, StreamError, TerminalSequence, ToolToggled,
+    TrustChangeRequested, TurnComplete, TurnError, UserShellCommand, UserShellResult,
+    WorkspaceInitialized,
 };
-use crate::wire::{PendingPrompt, PermissionRequest, Rest, SessionUpdate};
+use crate::wire::{PendingPrompt, PermissionRequest, SessionUpdate};
 
 macro_rules! bodies {
     ($($(#[$doc:meta])* $kind:literal => $variant:ident($data:ty),)+) => {
         /// The parsed data of an event, by its type.
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum EventBody {
             /// An ACP session update: message chunks, tool calls, plans.
             SessionUpdate(SessionUpdate),
             $($(#[$doc])* $variant($data),)+
-            /// A known type whose data has no typed form here.
-            Untyped,
             /// A type that this version does not know.
             Unknown,
             /// The data of a known type could not be parsed. Holds the error.
@@ -29,14 +34,13 @@ macro_rules! bodies {
         }
 
         /// The types with a typed form, the most frequent one first.
-        const READ: &[&str] = &["session_update", $($kind),+];
+        pub(super) const KNOWN: &[&str] = &["session_update", $($kind),+];
 
         impl EventBody {
             pub(super) fn read(kind: &str, data: &str) -> EventBody {
                 let read = match kind {
                     "session_update" => SessionUpdate::read(data).map(EventBody::SessionUpdate),
                     $($kind => serde_json::from_str(data).map(EventBody::$variant),)+
-                    kind if UNTYPED.contains(&kind) => return EventBody::Untyped,
                     _ => return EventBody::Unknown,
                 };
                 read.unwrap_or_else(|error| EventBody::Malformed(error.to_string()))
@@ -47,7 +51,7 @@ macro_rules! bodies {
                 let value = match self {
                     Self::SessionUpdate(it) => it.to_value(),
                     $(Self::$variant(it) => serde_json::to_value(it),)+
-                    Self::Untyped | Self::Unknown | Self::Malformed(_) => return None,
+                    Self::Unknown | Self::Malformed(_) => return None,
                 };
                 value.ok()
             }
@@ -93,7 +97,7 @@ bodies! {
     /// The daemon ended this stream because of an error. The session goes on.
     "stream_error" => StreamError(StreamError),
     /// This stream is read too slowly.
-    "slow_client_warning" => SlowClientWarning(Rest),
+    "slow_client_warning" => SlowClientWarning(SlowClientWarning),
     /// The stream cannot be continued from the cursor.
     "state_resync_required" => StateResyncRequired(ResyncRequired),
     /// All events that were missed have been sent.
@@ -122,41 +126,65 @@ bodies! {
     "user_shell_command" => UserShellCommand(UserShellCommand),
     /// The command of a person has ended.
     "user_shell_result" => UserShellResult(UserShellResult),
+    /// The description of an agent was written or removed.
+    "agent_changed" => AgentChanged(AgentChanged),
+    /// Something that the agent made for the person was created, changed or removed.
+    "artifact_changed" => ArtifactChanged(ArtifactChanged),
+    /// A sign-in with a code began.
+    "auth_device_flow_started" => DeviceFlowStarted(DeviceFlowStarted),
+    /// The provider wants to be asked less often about a sign-in.
+    "auth_device_flow_throttled" => DeviceFlowThrottled(DeviceFlowThrottled),
+    /// A sign-in succeeded.
+    "auth_device_flow_authorized" => DeviceFlowAuthorized(DeviceFlowAuthorized),
+    /// A sign-in failed.
+    "auth_device_flow_failed" => DeviceFlowFailed(DeviceFlowFailed),
+    /// A sign-in was given up.
+    "auth_device_flow_cancelled" => DeviceFlowCancelled(DeviceFlowCancelled),
+    /// A text was handed to a chat network, or could not be.
+    "channel_delivery_result" => ChannelDeliveryResult(ChannelDeliveryResult),
+    /// Extensions were installed, changed or removed.
+    "extensions_changed" => ExtensionsChanged(ExtensionsChanged),
+    /// Another branch is checked out.
+    "git_branch_changed" => GitBranchChanged(GitBranchChanged),
+    /// The working tree changed.
+    "git_status_changed" => GitStatusChanged(GitStatusChanged),
+    /// Workflows for GitHub were written.
+    "github_setup_completed" => GithubSetupCompleted(GithubSetupCompleted),
+    /// The language changed.
+    "language_changed" => LanguageChanged(LanguageChanged),
+    /// Nearly as many MCP servers are in use as are allowed.
+    "mcp_budget_warning" => McpBudgetWarning(McpBudgetWarning),
+    /// MCP servers were not started because as many run as are allowed.
+    "mcp_child_refused_batch" => McpServersRefused(McpServersRefused),
+    /// A client added an MCP server.
+    "mcp_server_added" => McpServerAdded(McpServerAdded),
+    /// An MCP server was switched on or off, approved or signed in to.
+    "mcp_server_changed" => McpServerChanged(McpServerChanged),
+    /// A client removed an MCP server.
+    "mcp_server_removed" => McpServerRemoved(McpServerRemoved),
+    /// An MCP server could not be restarted.
+    "mcp_server_restart_refused" => McpServerRestartRefused(McpServerRestartRefused),
+    /// An MCP server was restarted.
+    "mcp_server_restarted" => McpServerRestarted(McpServerRestarted),
+    /// What the agent remembers was changed.
+    "memory_changed" => MemoryChanged(MemoryChanged),
+    /// A setting changed.
+    "settings_changed" => SettingsChanged(SettingsChanged),
+    /// The settings were read again.
+    "settings_reloaded" => SettingsReloaded(SettingsReloaded),
+    /// The list of the session's sources changed.
+    "source_changed" => SourceChanged(SourceChanged),
+    /// A hook wants the terminal of the person to do something.
+    "terminal_sequence" => TerminalSequence(TerminalSequence),
+    /// A tool was switched on or off.
+    "tool_toggled" => ToolToggled(ToolToggled),
+    /// Somebody wants the folder to be trusted, or no longer.
+    "trust_change_requested" => TrustChangeRequested(TrustChangeRequested),
+    /// The file that tells the agent about the folder was written.
+    "workspace_initialized" => WorkspaceInitialized(WorkspaceInitialized),
 }
-
-/// Known types whose data is not parsed.
-const UNTYPED: &[&str] = &[
-    "agent_changed",
-    "artifact_changed",
-    "auth_device_flow_authorized",
-    "auth_device_flow_cancelled",
-    "auth_device_flow_failed",
-    "auth_device_flow_started",
-    "auth_device_flow_throttled",
-    "channel_delivery_result",
-    "extensions_changed",
-    "git_branch_changed",
-    "git_status_changed",
-    "github_setup_completed",
-    "language_changed",
-    "mcp_budget_warning",
-    "mcp_child_refused_batch",
-    "mcp_server_added",
-    "mcp_server_changed",
-    "mcp_server_removed",
-    "mcp_server_restart_refused",
-    "mcp_server_restarted",
-    "memory_changed",
-    "settings_changed",
-    "settings_reloaded",
-    "source_changed",
-    "tool_toggled",
-    "trust_change_requested",
-    "workspace_initialized",
-];
 
 /// The name of a type that is known.
 pub(super) fn known(kind: &str) -> Option<&'static str> {
-    let all = READ.iter().chain(UNTYPED);
-    all.copied().find(|name| *name == kind)
+    KNOWN.iter().copied().find(|name| *name == kind)
 }

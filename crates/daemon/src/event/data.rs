@@ -1,4 +1,5 @@
-//! The `data` field of each event type that has a typed form.
+//! The `data` field of each event type: here those of turns, permissions, streams and sessions, below
+//! those of what a whole folder shares.
 //!
 //! Fields that the daemon may leave out are optional; unknown fields are kept in `rest`.
 
@@ -17,6 +18,7 @@ macro_rules! data {
             $(#[$doc])*
             #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
             #[serde(rename_all = "camelCase")]
+            #[non_exhaustive]
             pub struct $name {
                 $(
                     $(#[$field_doc])*
@@ -29,6 +31,27 @@ macro_rules! data {
         )+
     };
 }
+
+mod git;
+mod mcp;
+mod sign_in;
+mod workspace;
+
+pub use git::{
+    GitBranchChanged, GitStatusChanged, GithubSetupCompleted, GithubWorkflow, GitignoreChange,
+};
+pub use mcp::{
+    McpBudgetWarning, McpServerAdded, McpServerChanged, McpServerRemoved, McpServerRestartRefused,
+    McpServerRestarted, McpServersRefused, RefusedMcpServer,
+};
+pub use sign_in::{
+    DeviceFlowAuthorized, DeviceFlowCancelled, DeviceFlowFailed, DeviceFlowStarted,
+    DeviceFlowThrottled,
+};
+pub use workspace::{
+    AgentChanged, ExtensionsChanged, LanguageChanged, MemoryChanged, ReloadedEnvironment,
+    SettingsChanged, SettingsReloaded, ToolToggled, TrustChangeRequested, WorkspaceInitialized,
+};
 
 data! {
     /// Data of `permission_resolved` and `permission_already_resolved`.
@@ -287,6 +310,91 @@ data! {
         /// Its blocks; absent if it was only text.
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<Vec<ContentBlock>>,
+    }
+    /// Data of `slow_client_warning`: this stream is read too slowly.
+    SlowClientWarning {
+        /// How many frames wait for this reader.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        queue_size: Option<u64>,
+        /// How many may wait before the stream is cut.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_queued: Option<u64>,
+        /// The newest event that was queued.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        last_event_id: Option<u64>,
+        /// How many bytes wait for this reader.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        queued_bytes: Option<u64>,
+        /// How many bytes may wait before the stream is cut.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_queued_bytes: Option<u64>,
+        /// Which limit is near: `frames`, `bytes` or `frames_and_bytes`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        threshold: Option<String>,
+    }
+    /// Data of `artifact_changed`: something that the agent made for the person was created, changed
+    /// or removed.
+    ArtifactChanged {
+        /// The session that it belongs to.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        /// What happened to it.
+        change: ArtifactChange,
+    }
+    /// What happened to an artifact.
+    ArtifactChange {
+        /// `created`, `updated` or `removed`.
+        action: String,
+        /// The artifact.
+        artifact_id: String,
+        /// Its description as the artifact routes send it, which are not ours.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        artifact: Option<Value>,
+        /// Why it was removed: `explicit`, `eviction` and others.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Data of `source_changed`: the list of the session's sources has another revision.
+    SourceChanged {
+        /// The session that the sources belong to.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        /// The revision of the list now.
+        revision: u64,
+    }
+    /// Data of `channel_delivery_result`: a text was handed to a chat network, or could not be.
+    ChannelDeliveryResult {
+        /// The session that sent it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        /// The delivery.
+        delivery_id: String,
+        /// What caused it: `prompt` or `scheduled`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<String>,
+        /// `delivered`, `failed` or `skipped`.
+        status: String,
+        /// The prompt that caused it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt_id: Option<PromptId>,
+        /// The scheduled task that caused it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        task_id: Option<String>,
+        /// When that task fired, in milliseconds since the Unix epoch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fired_at: Option<u64>,
+        /// The daemon's code for what failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<ErrorCode>,
+        /// What failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    }
+    /// Data of `terminal_sequence`: a hook wants the terminal of the person to do something.
+    TerminalSequence {
+        /// The control characters as the hook wrote them. Nobody has checked them: they must not
+        /// reach a terminal.
+        terminal_sequence: String,
     }
 }
 

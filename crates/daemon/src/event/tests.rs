@@ -73,7 +73,7 @@ fn a_body_never_fails() {
     ));
     assert!(matches!(
         body("mcp_server_added", "null"),
-        EventBody::Untyped
+        EventBody::Malformed(_)
     ));
     assert!(matches!(body("brand_new", "null"), EventBody::Unknown));
     assert!(matches!(
