@@ -61,6 +61,17 @@ pub enum DaemonError {
         /// What is wrong with the response.
         why: String,
     },
+    /// The answer is about another path than the one that was asked for, or about one outside of the
+    /// folder that was asked for. It was thrown away.
+    #[error("the daemon at {address} answers about another path than {asked}")]
+    ForeignPath {
+        /// The daemon's address.
+        address: Address,
+        /// The path or the folder that was asked for.
+        asked: String,
+        /// The path that it answered about. What a link points to is such a path, too.
+        answered: String,
+    },
     /// The session had ended before the request was made. Nothing was sent.
     #[error("the session is over")]
     SessionEnded,
@@ -105,6 +116,9 @@ impl DaemonError {
                 Some("it may have ended; look whether it is still running")
             }
             Self::InvalidResponse { .. } => Some("another program may be listening on this port"),
+            Self::ForeignPath { .. } => Some(
+                "if it is a link, ask for what it points to; otherwise do not trust this daemon",
+            ),
             Self::Refused(response) => response.reason().hint(),
             Self::SessionEnded => Some("connect again"),
         }

@@ -94,6 +94,8 @@ impl HttpRequest {
 /// A response with a success status, read to its end.
 pub(crate) struct HttpResponse {
     pub(crate) status: u16,
+    /// The type of the body, without its parameters.
+    pub(crate) content_type: Option<String>,
     pub(crate) body: Bytes,
 }
 
@@ -169,7 +171,7 @@ impl HttpClient {
             if let Some(token) = &self.token {
                 headers.insert(header::AUTHORIZATION, token.header());
             }
-            if request.body.is_some() {
+            if request.body.is_some() && !headers.contains_key(header::CONTENT_TYPE) {
                 // Without this header the daemon ignores the body, and does not say so.
                 let json = HeaderValue::from_static("application/json");
                 headers.insert(header::CONTENT_TYPE, json);
@@ -208,6 +210,10 @@ impl HttpClient {
     async fn read(&self, response: Response<Incoming>) -> Result<HttpResponse, DaemonError> {
         let status = response.status();
         let retry_after = response.headers().get(header::RETRY_AFTER).cloned();
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|it| it.to_str().ok()?.split(';').next())
+            .map(|it| it.trim().to_owned());
         let body = Limited::new(response.into_body(), MAX_RESPONSE)
             .collect()
             .await;
@@ -221,7 +227,11 @@ impl HttpClient {
         let body = body.to_bytes();
         if status.is_success() {
             let status = status.as_u16();
-            return Ok(HttpResponse { status, body });
+            return Ok(HttpResponse {
+                status,
+                content_type,
+                body,
+            });
         }
         let retry_after = retry_after.as_ref().and_then(|it| it.to_str().ok());
         let error = ErrorResponse::read(status.as_u16(), retry_after, &body);

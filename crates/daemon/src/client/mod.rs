@@ -4,9 +4,15 @@
 //! It never retries. What to do after an error is for the caller, who knows whether the request may
 //! be repeated; [`crate::Session`] is such a caller.
 
+mod activity;
+mod attachments;
+mod files;
+mod history;
+mod mid_turn;
 mod sessions;
 mod stream;
 mod turns;
+mod workspace;
 
 use std::time::Duration;
 
@@ -22,6 +28,7 @@ use crate::token::Token;
 use crate::wire::{DaemonCapabilities, DaemonStatus, Health};
 
 pub use stream::{ConnectReason, EventCursor, EventStream, StreamItem, Subscription};
+pub use workspace::WorkspaceClient;
 
 /// A typed client for the routes of one daemon. It holds no state besides address, token and
 /// timeouts.

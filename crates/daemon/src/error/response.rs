@@ -74,7 +74,13 @@ impl ErrorResponse {
             _ => "",
         };
         let number = self.code.as_ref().and_then(ErrorCode::number);
+        // The routes about files say what is wrong in a field of another name.
+        let file_error = self.field("errorKind").unwrap_or_default();
         match (self.status, code) {
+            _ if matches!(file_error, "path_outside_workspace" | "symlink_escape") => {
+                ErrorReason::OutsideFolder
+            }
+            (422, _) if file_error == "binary_file" => ErrorReason::NotText,
             (_, "workspace_mismatch") => ErrorReason::WorkspaceMismatch,
             (_, "invalid_client_id") => ErrorReason::InvalidClientId,
             (401, _) => ErrorReason::Unauthorized,
@@ -144,6 +150,10 @@ pub enum ErrorReason {
     Failed,
     /// A redirect. The daemon sends none, and none is followed.
     Redirect,
+    /// A path leaves the daemon's folder, as it is written or over a link.
+    OutsideFolder,
+    /// A file is no text; its bytes can be read.
+    NotText,
     /// Any other client error: the request itself is wrong.
     BadRequest,
 }

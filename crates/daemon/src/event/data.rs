@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::ErrorCode;
 use crate::wire::{
     ApprovalMode, ClientId, ContentBlock, PermissionOutcome, PromptId, RequestId, Rest,
-    ResyncReason, SessionId, StopReason,
+    ResyncReason, SessionId, SnapshotId, StopReason,
 };
 
 macro_rules! data {
@@ -235,9 +235,9 @@ data! {
     }
     /// Data of `session_rewound`: the agent has forgotten a turn and all after it.
     SessionRewound {
-        /// The prompt of the first turn that is forgotten.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        prompt_id: Option<PromptId>,
+        /// The first turn that is forgotten.
+        #[serde(rename = "promptId", skip_serializing_if = "Option::is_none")]
+        snapshot_id: Option<SnapshotId>,
         /// The place of that turn, counted from 0 over all prompts, slash commands among them.
         target_turn_index: usize,
         /// The files that were put back.

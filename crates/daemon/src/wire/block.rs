@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Rest;
+use super::{Attachment, Rest};
 use crate::json::{ObjectFields, string};
 
 /// A content block of a prompt or a message.
@@ -52,6 +52,11 @@ impl ContentBlock {
     /// An image, base64-encoded.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::other(json!({"type": "image", "data": data.into(), "mimeType": mime_type.into()}))
+    }
+
+    /// A file that the session has.
+    pub fn attachment(attachment: &Attachment) -> Self {
+        Self::other(json!(attachment))
     }
 
     /// The `type` field.

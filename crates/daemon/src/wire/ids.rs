@@ -81,6 +81,21 @@ id!(
     in_path
 );
 id!(
+    /// A turn that a session can be taken back to.
+    SnapshotId,
+    in_path
+);
+id!(
+    /// A file that a session has.
+    AttachmentId,
+    in_path
+);
+id!(
+    /// A task in the background.
+    TaskId,
+    in_path
+);
+id!(
     /// A client in one session. The daemon issues it, and accepts no other.
     ClientId,
     in_header

@@ -5,16 +5,26 @@
 //! object keeps its unknown fields in `rest`, and each enumeration has an `Other`, so that a value
 //! that is serialised again equals the one that was read.
 
+mod attachments;
 mod block;
 mod capabilities;
 mod choices;
+mod diagnostics;
+mod files;
+mod hidden;
+mod history;
 mod ids;
+mod mid_turn;
 mod names;
+mod path;
 mod permission;
 mod sessions;
+mod tasks;
 mod turns;
 mod update;
+mod usage;
 
+pub use attachments::{Attachment, AttachmentContent, NewAttachment};
 pub use block::{
     BlockContent, ContentBlock, Diff, EmbeddedResource, Media, ResourceLink, ToolContent,
 };
@@ -26,11 +36,29 @@ pub use choices::{
     ApprovalModeSet, ConfigState, ModeInfo, ModeList, ModelInfo, ModelList, ModelSwitch,
     SessionContext,
 };
-pub use ids::{ClientId, Epoch, IdError, PromptId, RequestId, SessionId};
-pub use names::{
-    ApprovalMode, InteractionKind, OptionKind, PermissionPolicy, PlanStatus, PromptTerminalKind,
-    QueueState, ResyncReason, SessionScope, StopReason, ToolKind, ToolStatus, TurnState,
+pub use diagnostics::{
+    CurrentModel, DiagnosticError, EnvironmentCell, McpResource, McpResourceList, McpServer,
+    McpServerList, McpTool, McpToolList, ModelProvider, PreflightCell, ProviderList, ProviderModel,
+    Skill, SkillList, ToolInfo, ToolList, WorkspaceEnvironment, WorkspacePreflight,
 };
+pub use files::{
+    ByteRange, FileBytes, FileStat, FileText, FolderEntry, FolderListing, GlobMatches, GlobRequest,
+    TextRange,
+};
+pub use hidden::Hidden;
+pub use history::{
+    BranchOrigin, BranchedSession, DiffStats, Rewound, RewoundFiles, Snapshot, SnapshotList,
+};
+pub use ids::{
+    AttachmentId, ClientId, Epoch, IdError, PromptId, RequestId, SessionId, SnapshotId, TaskId,
+};
+pub use mid_turn::{MidTurnMessage, MidTurnQueue, MidTurnReceipt, WaitingMessage};
+pub use names::{
+    ApprovalMode, FileKind, InteractionKind, OptionKind, PermissionPolicy, PlanStatus,
+    PromptTerminalKind, QueueState, ResyncReason, SessionScope, StopReason, TaskKind, ToolKind,
+    ToolStatus, TurnState,
+};
+pub use path::{RelativePath, RelativePathError};
 pub use permission::{
     PendingInteraction, PermissionOption, PermissionOutcome, PermissionRequest, PermissionVote,
     Question, QuestionOption, VoteResult,
@@ -40,12 +68,16 @@ pub use sessions::{
     RestoreSession, SessionMetadata, SessionPage, SessionSummary, TranscriptPage,
     TranscriptRequest,
 };
+pub use tasks::{BackgroundTask, TaskCancelled, TaskList};
 pub use turns::{
     AcceptedPrompt, PendingPrompt, PromptRequest, PromptResponse, TurnErrorInfo, TurnStatus,
 };
 pub use update::{
     AvailableCommand, AvailableCommands, ContextUsage, CurrentMode, MessageChunk, Plan, PlanEntry,
     SessionInfo, SessionUpdate, ShellOutput, ToolCall, ToolLocation,
+};
+pub use usage::{
+    ContextFile, ContextPart, ContextUsageReport, ContextWindow, SessionStats, SupportedCommands,
 };
 
 /// Unknown fields of an object.

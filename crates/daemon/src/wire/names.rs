@@ -229,3 +229,27 @@ names!(
         EpochReset = "epoch_reset",
     }
 );
+names!(
+    /// What a path of the daemon's folder is.
+    FileKind {
+        /// A file.
+        File = "file",
+        /// A folder.
+        Directory = "directory",
+        /// A link, which is not followed.
+        Symlink = "symlink",
+    }
+);
+names!(
+    /// What a background task is.
+    TaskKind {
+        /// An agent that works for the agent.
+        Agent = "agent",
+        /// A command.
+        Shell = "shell",
+        /// Something that watches and reports.
+        Monitor = "monitor",
+        /// A workflow of several agents.
+        Workflow = "workflow",
+    }
+);

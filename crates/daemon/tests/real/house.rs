@@ -47,6 +47,16 @@ impl House {
         Some(Self::start(household, &[]))
     }
 
+    /// The same, with a person who uses these MCP servers.
+    pub(crate) fn with_mcp_servers(servers: &Value) -> Option<House> {
+        let household = household()?;
+        let path = household.home().join(".qwen/settings.json");
+        let mut settings: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        settings["mcpServers"] = servers.clone();
+        fs::write(path, settings.to_string()).unwrap();
+        Some(Self::start(household, &[]))
+    }
+
     fn start(household: Household, flags: &'static [&'static str]) -> House {
         let daemon = start(&household, flags, 0);
         daemon.wait_for_agent();

@@ -11,6 +11,7 @@
     reason = "a test that meets something unexpected has to fail, or say that it is skipped"
 )]
 
+mod activity;
 mod captures;
 mod cursors;
 mod faults;
@@ -22,6 +23,7 @@ mod places;
 mod prompts;
 #[path = "../quick/mod.rs"]
 mod quick;
+mod reading;
 mod refusals;
 mod routes;
 mod watching;
