@@ -19,6 +19,7 @@ pub use response::{ErrorReason, ErrorResponse};
 
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DaemonError {
     /// No connection could be made. Nothing was sent.
     #[error("no daemon answers at {address}: {why}")]

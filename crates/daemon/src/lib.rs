@@ -45,7 +45,7 @@ pub use managed::ManagedDaemon;
 pub use sanitiser::Sanitiser;
 pub use session::{
     Backoff, Counters, DisconnectMode, History, HistoryCause, Jitter, ResumeState, Session,
-    SessionEndReason, SessionEvent, SessionEvents, SessionSettings, Turn, TurnEnd,
+    SessionCopy, SessionEndReason, SessionEvent, SessionEvents, SessionSettings, Turn, TurnEnd,
 };
 pub use token::{Token, TokenError};
 

@@ -270,7 +270,6 @@ fn request_failure(error: &DaemonError) -> Failure {
         DaemonError::Foreign { .. } | DaemonError::InvalidResponse { .. } => {
             FailureKind::Configuration
         }
-        DaemonError::SessionEnded => FailureKind::Other,
         DaemonError::Refused(refusal) => match refusal.reason() {
             ErrorReason::Unauthorized
             | ErrorReason::Forbidden
@@ -280,6 +279,7 @@ fn request_failure(error: &DaemonError) -> Failure {
             | ErrorReason::Redirect => FailureKind::Configuration,
             _ => FailureKind::Refused,
         },
+        _ => FailureKind::Other,
     };
     let hint = match error.reason() {
         Some(ErrorReason::Unauthorized) => Some(TOKEN_HINT),

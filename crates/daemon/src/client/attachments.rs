@@ -17,12 +17,12 @@ impl DaemonClient {
     pub async fn upload_attachment(
         &self,
         session: &SessionId,
-        new: NewAttachment,
+        new: &NewAttachment,
         client: Option<&ClientId>,
     ) -> Result<Attachment, DaemonError> {
-        let tail = "/attachments".to_owned() + &query(&[("name", Some(new.name))]);
+        let tail = "/attachments".to_owned() + &query(&[("name", Some(new.name.clone()))]);
         let mut request = self.request(Method::POST, session_path(session, &tail));
-        request.body = Some(new.content);
+        request.body = Some(new.content.clone());
         let request = request.header(CONTENT_TYPE, &new.mime_type);
         self.json(request.client(client)).await
     }

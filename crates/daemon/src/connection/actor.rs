@@ -9,7 +9,9 @@ use super::events::{IdeEvent, ROOM};
 use super::forwarder::EventForwarder;
 use super::requests::OpenRequests;
 use super::setup::{self, ConnectError};
-use super::{ConnectOptions, Connected, LiveConnection, SessionChoice, SharedConnection};
+use super::{
+    ConnectOptions, Connected, LiveConnection, ServedFolder, SessionChoice, SharedConnection,
+};
 use crate::client::EventCursor;
 use crate::error::DaemonError;
 use crate::locked;
@@ -107,6 +109,7 @@ impl Actor {
         let capabilities = setup::check(&client, workspace).await?;
         let opened = options.sessions.open(client, options.clone()).await;
         let (session, updates) = opened.map_err(|error| setup::sort(error, workspace))?;
+        let folder = setup::folder(&capabilities, workspace);
         let connected = Connected {
             session: session.id().clone(),
             capabilities,
@@ -119,17 +122,24 @@ impl Actor {
             // Without an epoch a later connection gets everything.
             _ => ResumeState::new(session.id().clone(), EventCursor::default()),
         };
-        self.start(session, updates, start);
+        self.start(session, folder, updates, start);
         Ok(connected)
     }
 
-    fn start(&mut self, session: Session, updates: SessionEvents, start: ResumeState) {
+    fn start(
+        &mut self,
+        session: Session,
+        folder: ServedFolder,
+        updates: SessionEvents,
+        start: ResumeState,
+    ) {
         self.number += 1;
         self.shared.bookmark.begin(self.number, start);
         let (messages, receiver) = mpsc::unbounded_channel();
         let live = LiveConnection {
             number: self.number,
             session,
+            folder,
             requests: Arc::new(OpenRequests::default()),
             messages,
             room: Arc::new(Semaphore::new(ROOM)),

@@ -39,6 +39,7 @@
 
 mod actor;
 mod answers;
+mod calls;
 mod events;
 mod factory;
 mod forwarder;
@@ -180,12 +181,22 @@ struct SharedConnection {
     bookmark: Arc<Bookmark>,
 }
 
+/// The folder of a connection, one of those that the daemon serves.
+#[derive(Clone, Debug)]
+struct ServedFolder {
+    /// As the daemon writes it.
+    path: String,
+    /// Whether it is the one whose routes name no folder.
+    is_primary: bool,
+}
+
 /// An established connection.
 #[derive(Clone, Debug)]
 struct LiveConnection {
     /// Counts connections, so that one that ends does not remove its successor.
     number: u64,
     session: Session,
+    folder: ServedFolder,
     requests: Arc<OpenRequests>,
     messages: mpsc::UnboundedSender<ForwarderMessage>,
     /// Bounds how many bytes wait for the reader of the events. Closed when the connection is to

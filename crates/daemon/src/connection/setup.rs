@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::ServedFolder;
 use crate::client::DaemonClient;
 use crate::error::{DaemonError, ErrorReason};
 use crate::wire::DaemonCapabilities;
@@ -191,10 +192,26 @@ pub(super) async fn check(
 
 /// Whether the daemon serves a folder: as the path is written, or with its links resolved.
 fn serves(capabilities: &DaemonCapabilities, wanted: &Path) -> bool {
+    served(capabilities, wanted).is_some()
+}
+
+fn served<'a>(capabilities: &'a DaemonCapabilities, wanted: &Path) -> Option<&'a str> {
     let real = wanted.canonicalize().ok();
-    capabilities
-        .folders()
-        .map(Path::new)
+    capabilities.folders().find(|folder| {
         // Comparing as paths ignores a trailing slash.
-        .any(|folder| folder == wanted || Some(folder) == real.as_deref())
+        let folder = Path::new(folder);
+        folder == wanted || Some(folder) == real.as_deref()
+    })
+}
+
+/// The folder of a connection. A daemon that is still starting does not list the others yet.
+pub(super) fn folder(capabilities: &DaemonCapabilities, wanted: Option<&Path>) -> ServedFolder {
+    let primary = capabilities.workspace_cwd.as_str();
+    let path = match wanted {
+        None => primary.to_owned(),
+        Some(wanted) => served(capabilities, wanted)
+            .map_or_else(|| wanted.to_string_lossy().into_owned(), str::to_owned),
+    };
+    let is_primary = path == primary;
+    ServedFolder { path, is_primary }
 }

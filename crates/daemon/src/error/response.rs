@@ -109,6 +109,7 @@ impl ErrorResponse {
 
 /// What an error response means for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorReason {
     /// The daemon serves another folder. Repeating the request does not help.
     WorkspaceMismatch,

@@ -14,6 +14,7 @@
 //! - whatever the daemon does, nothing waits for ever: [`SessionEvent::Ended`] comes at the latest
 //!   when [`SessionSettings::give_up_after`] has passed without a connection.
 
+mod activity;
 mod calls;
 mod event;
 mod identity;
@@ -36,6 +37,7 @@ use crate::wire::{
 use reader::StreamReader;
 use shared::SharedSession;
 
+pub use activity::SessionCopy;
 pub use event::{
     Counters, DisconnectMode, History, HistoryCause, ResumeState, SessionEndReason, SessionEvent,
 };

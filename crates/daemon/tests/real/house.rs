@@ -48,11 +48,11 @@ impl House {
     }
 
     /// The same, with a person who uses these MCP servers.
-    pub(crate) fn with_mcp_servers(servers: &Value) -> Option<House> {
+    pub(crate) fn with_mcp_servers(servers: impl FnOnce(&Household) -> Value) -> Option<House> {
         let household = household()?;
         let path = household.home().join(".qwen/settings.json");
         let mut settings: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        settings["mcpServers"] = servers.clone();
+        settings["mcpServers"] = servers(&household);
         fs::write(path, settings.to_string()).unwrap();
         Some(Self::start(household, &[]))
     }

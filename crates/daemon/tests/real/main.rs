@@ -11,10 +11,14 @@
     reason = "a test that meets something unexpected has to fail"
 )]
 
+mod activity;
 mod conversations;
 mod crowds;
+mod diagnostics;
 mod endings;
 mod examples;
+mod files;
+mod history;
 mod house;
 mod ide;
 mod interruptions;

@@ -33,7 +33,7 @@ async fn attachments() {
         content: b"hello attachment".to_vec(),
     };
     let attachment = client
-        .upload_attachment(&session(), new, Some(&us))
+        .upload_attachment(&session(), &new, Some(&us))
         .await
         .unwrap();
     assert_eq!(
