@@ -11,6 +11,7 @@
 )]
 
 mod gaps;
+mod handle;
 mod mapping;
 mod ordering;
 mod person;

@@ -3,10 +3,14 @@
 use std::fs;
 
 use daemon::EventBody;
-use daemon::connection::{ConnectOptions, IdeEvent, IdeEvents, SessionChoice};
+use daemon::connection::{
+    ConnectError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, IdeEvents,
+    SessionChoice, SetupError,
+};
 use daemon::event::SessionRewound;
 use daemon::wire::{
-    ApprovalMode, PageRequest, RewoundFiles, SessionId, SessionUpdate, TranscriptRequest,
+    ApprovalMode, ContentBlock, NewAttachment, PageRequest, RewoundFiles, SessionId, SessionUpdate,
+    TranscriptRequest,
 };
 use testkit::Call;
 
@@ -126,6 +130,58 @@ async fn a_copy_goes_its_own_way_and_nobody_is_left_in_it() {
     connection.connect(known(&origin)).await.unwrap();
     let text = first(&mut events, "the origin", history).await;
     assert!(text.contains("the common part") && !text.contains("only in the copy"));
+}
+
+/// The published daemon loses its agent over this copy. Nothing hangs, and one can go on.
+#[tokio::test]
+async fn a_copy_of_a_conversation_with_an_attachment_costs_the_agent() {
+    let Some(house) = House::open() else { return };
+    house.model.speak("LOOK", vec![]).say("I see");
+    let (connection, mut events) = connected(&house).await;
+    let note = NewAttachment {
+        name: "note.txt".into(),
+        mime_type: "text/plain".into(),
+        content: b"attached words".to_vec(),
+    };
+    let attachment = connection.upload_attachment(&note).await.unwrap();
+    let blocks = vec![
+        ContentBlock::text("please LOOK\n"),
+        ContentBlock::attachment(&attachment),
+    ];
+    let turn = connection.send_prompt(blocks).await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    let failed = connection.branch(None).await.unwrap_err();
+    assert!(
+        failed.to_string().contains("agent channel closed"),
+        "{failed}"
+    );
+    let ended = |event: &IdeEvent| match event {
+        IdeEvent::Disconnected { reason, .. } => Some(reason.clone()),
+        _ => None,
+    };
+    let reason = first(&mut events, "the end", ended).await;
+    assert!(
+        matches!(reason, DisconnectReason::Died { .. }),
+        "{reason:?}"
+    );
+    once_it_is_written(&connection).await;
+    assert_eq!(connection.attachments().await.unwrap(), [attachment]);
+}
+
+/// Connects again. Right after its agent has died, the daemon may not find a transcript yet.
+async fn once_it_is_written(connection: &IdeConnection) {
+    let connected = async {
+        while let Err(error) = connection.reconnect().await {
+            assert!(
+                matches!(
+                    error,
+                    ConnectError::Setup(SetupError::NoSuchSession) | ConnectError::Daemon(_)
+                ),
+                "{error:?}"
+            );
+        }
+    };
+    testkit::soon("the conversation is back", connected).await;
 }
 
 #[tokio::test]
