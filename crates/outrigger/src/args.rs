@@ -10,7 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use workbench::Agent;
 
 pub(crate) use daemon::{
-    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, ModeName, PromptArgs, TurnArgs, YesNo,
+    AnswerArgs, DaemonArgs, DaemonCommand, DaemonOptions, FilesArgs, ModeName, PromptArgs,
+    ReadArgs, TurnArgs, YesNo,
 };
 pub(crate) use review::{
     AcceptArgs, ChosenArgs, ColorChoice, DisplayArgs, ProposalsArgs, RejectArgs, ShowArgs,

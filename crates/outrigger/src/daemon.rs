@@ -2,7 +2,9 @@
 
 mod answer;
 mod dialog;
+mod files;
 mod prompt;
+mod runtime;
 mod turn;
 mod turn_output;
 
@@ -37,6 +39,9 @@ pub(crate) async fn daemon(global: &GlobalArgs, args: &DaemonArgs) -> CommandRes
     match &args.command {
         DaemonCommand::Status(args) => status(&settings, &target, args).await,
         DaemonCommand::Sessions(args) => sessions(global, &target, args).await,
+        DaemonCommand::Runtime(args) => runtime::runtime(global, &target, args).await,
+        DaemonCommand::Files(args) => files::list(global, &target, args).await,
+        DaemonCommand::Read(args) => files::read(global, &target, args).await,
         DaemonCommand::Prompt(args) => {
             let new = settings.new_conversation()?;
             prompt::prompt(global, &target, new, args).await

@@ -10,6 +10,8 @@ const EXAMPLES: &str = "\
 Examples:
   outrigger daemon status                 version, process and folders of the daemon
   outrigger daemon sessions
+  outrigger daemon runtime                what the agent has there, and what it lacks
+  outrigger daemon read src/main.rs       a file as the agent sees it
   outrigger daemon prompt \"What does this project do?\"
   outrigger daemon answer                 what an agent asks in a conversation that you left
   outrigger daemon --url http://127.0.0.1:4171 status
@@ -48,6 +50,13 @@ pub(crate) enum DaemonCommand {
     Status(ListArgs),
     /// List the conversations of this folder.
     Sessions(ListArgs),
+    /// Show what an agent has where the daemon runs: models, MCP servers, skills, tools, and what is
+    /// missing.
+    Runtime(ListArgs),
+    /// List a folder as the agent sees it, which may be on another machine.
+    Files(FilesArgs),
+    /// Print a file as the agent sees it.
+    Read(ReadArgs),
     /// Send a prompt, show what the agent does, and ask before it changes anything.
     ///
     /// Answers are read from stdin, one per line; when stdin ends, every further request is
@@ -62,6 +71,25 @@ pub(crate) enum DaemonCommand {
         after_help = "Examples:\n  outrigger daemon answer            the only conversation that waits\n  outrigger daemon answer ID         this one; `outrigger daemon sessions` lists them"
     )]
     Answer(AnswerArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FilesArgs {
+    /// The folder, as it is seen from the folder of the daemon.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) path: Option<String>,
+    /// List also what the agent does not look at.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// The file, as it is seen from the folder of the daemon.
+    pub(crate) file: String,
 }
 
 #[derive(Debug, Args)]

@@ -426,12 +426,19 @@ fn a_daemon_and_its_agent() {
         { "sessionId": "w2", "pendingInteractions": [{}] },
     ] });
     stand(&daemon, &format!("GET {route}"), 200, &listed);
+    what_is_there(&daemon, &machine);
     for args in [
         &["status"][..],
         &["status", "--json"],
         &["sessions"],
         &["sessions", "--json"],
         &["answer"],
+        &["runtime"],
+        &["runtime", "--json"],
+        &["files"],
+        &["files", "--json"],
+        &["read", HOSTILE],
+        &["files", HOSTILE],
     ] {
         let done = finish(daemon_command(&daemon, &machine, args), "");
         printed.done(&format!("{args:?}"), &done);
@@ -451,7 +458,32 @@ fn a_daemon_and_its_agent() {
         };
         printed.done(what, &finish(daemon_command(&daemon, &machine, args), ""));
     }
-    printed.check(10);
+    printed.check(15);
+}
+
+/// Everything that a daemon can say about what an agent has there, in hostile words.
+fn what_is_there(daemon: &FakeDaemon, machine: &Machine) {
+    let error = json!({ "kind": HOSTILE, "error": HOSTILE, "errorKind": HOSTILE, "hint": HOSTILE });
+    let named = json!({
+        "name": HOSTILE, "kind": HOSTILE, "status": HOSTILE, "error": HOSTILE, "hint": HOSTILE,
+        "level": HOSTILE, "transport": HOSTILE, "mcpStatus": HOSTILE, "present": true,
+        "modelId": HOSTILE,
+    });
+    let runtime = json!({ "kind": "runtime", "value": HOSTILE });
+    let answer = json!({
+        "cells": [named, runtime], "servers": [named], "skills": [named], "tools": [named],
+        "current": { "modelId": HOSTILE }, "approvalMode": HOSTILE,
+        "providers": [{ "models": [named] }], "errors": [error],
+    });
+    let folder = encoded(&machine.workspace());
+    for part in ["preflight", "env", "providers", "mcp", "skills", "tools"] {
+        let route = format!("GET /workspaces/{folder}/{part}");
+        stand(daemon, &route, 200, &answer);
+    }
+    let name = HOSTILE.replace('/', "");
+    let listing = json!({ "path": ".", "entries": [{ "name": name, "kind": "file" }] });
+    let route = format!("GET /workspaces/{folder}/list");
+    stand(daemon, &route, 200, &listing);
 }
 
 /// The path of a folder as a segment of a route.

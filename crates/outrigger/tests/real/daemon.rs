@@ -227,3 +227,62 @@ fn an_agent_asks_in_what_a_command_begins_unless_the_person_chose_another_mode()
     assert!(said.contains("nobody answers"), "{said}");
     assert!(!desk.house.path("ran").exists());
 }
+
+#[test]
+fn what_the_agent_has_there_is_shown_without_its_secrets() {
+    let Some(desk) = Desk::new() else { return };
+    let report: Value = serde_json::from_str(&desk.good(&["runtime", "--json"])).unwrap();
+    let folder = desk.house.workspace().display().to_string();
+    assert_eq!(report["folder"], folder.as_str());
+    let names = |part: &str| -> Vec<String> {
+        let list = report[part].as_array().unwrap().iter();
+        list.map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(names("tools").contains(&"write_file".into()), "{report:#}");
+    assert!(!names("skills").is_empty(), "{report:#}");
+    assert!(!names("checks").is_empty(), "{report:#}");
+    let model = report["model"].as_str().unwrap();
+    assert!(model.contains("openai"), "{report:#}");
+    let shown = desk.good(&["runtime"]);
+    for part in [folder.as_str(), model, "write_file", "skills", "MCP server"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // The address of the provider is among what the daemon tells, and its key is set here.
+    let provider = format!("127.0.0.1:{}", desk.house.model.port());
+    for told in [shown, report.to_string()] {
+        assert!(!told.contains(&provider), "{told}");
+        assert!(!told.contains("baseUrl"), "{told}");
+    }
+}
+
+#[test]
+fn files_are_seen_as_the_agent_sees_them() {
+    let Some(desk) = Desk::new() else { return };
+    let long = "a line of a long file\n".repeat(5_000);
+    desk.house.write("notes.txt", &long);
+    std::fs::create_dir(desk.house.path("folder")).unwrap();
+    desk.house.write("folder/odd name\u{1b}.txt", "one\r\ntwo");
+    let listed: Value = serde_json::from_str(&desk.good(&["files", "--json"])).unwrap();
+    let entry = |name: &str| {
+        let mut entries = listed.as_array().unwrap().iter();
+        entries.find(|it| it["name"] == name).cloned()
+    };
+    assert_eq!(entry("folder").unwrap()["isFolder"], true);
+    assert_eq!(entry("notes.txt").unwrap()["isFolder"], false);
+    let inside = desk.good(&["files", "folder/"]);
+    assert!(inside.contains("odd name"), "{inside}");
+    assert!(!inside.contains('\u{1b}'), "{inside:?}");
+    // Byte for byte, however the daemon cuts it.
+    assert_eq!(desk.good(&["read", "notes.txt"]), long);
+    assert_eq!(
+        desk.good(&["read", "folder/odd name\u{1b}.txt"]),
+        "one\r\ntwo"
+    );
+    for outside in ["../secret", "/etc/passwd", "a/../../b", ""] {
+        let refused = desk.run(&["read", outside], "");
+        assert!(!refused.status.success(), "{outside}");
+    }
+    let absent = desk.run(&["read", "absent.txt"], "");
+    assert!(!absent.status.success());
+}
