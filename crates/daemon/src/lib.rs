@@ -13,7 +13,8 @@
 //! starts and ends a daemon as a child process.
 //!
 //! Start reading at [`Session::open`], then `session/reader.rs`, which holds the rules of
-//! reconnecting. The protocol is described in `docs/protocols/daemon.md`.
+//! reconnecting. The protocol is described in `docs/protocols/daemon.md`, and [`routes`] says of each
+//! route of the daemon whether it is here.
 //!
 //! Nothing in here knows an editor or a page. Clocks are the runtime's; randomness is passed in.
 
@@ -27,6 +28,8 @@ pub mod fuzzing;
 mod http;
 mod json;
 pub mod managed;
+#[doc = include_str!("../docs/routes.md")]
+pub mod routes {}
 pub mod sanitiser;
 pub mod session;
 pub mod sse;

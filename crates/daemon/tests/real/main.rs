@@ -24,7 +24,10 @@ mod ide;
 mod interruptions;
 mod modes;
 mod permissions;
+#[path = "../table/mod.rs"]
+mod routes_page;
 mod setups;
 mod silences;
 mod soak;
+mod table;
 mod tunnel;

@@ -26,6 +26,9 @@ mod quick;
 mod reading;
 mod refusals;
 mod routes;
+#[path = "../table/mod.rs"]
+mod routes_page;
+mod table;
 mod watching;
 
 /// The kit's daemon, and what a consumer of its session sees.
