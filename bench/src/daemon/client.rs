@@ -10,7 +10,7 @@ use conversation::backend::daemon::Translator;
 use conversation::view::Speaker;
 use daemon::connection::{ConnectOptions, IdeConnection, IdeEvents, SessionChoice};
 use daemon::sanitiser::{Sanitiser, TextLimits};
-use daemon::sse::{Parser, SseItem};
+use daemon::sse::{SseParser, SseItem};
 use daemon::{Address, DaemonEvent};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
@@ -55,7 +55,7 @@ fn best(bytes: &Bytes, take: impl Fn(DaemonEvent)) -> (u64, f64) {
 
 fn round(bytes: &Bytes, take: impl Fn(DaemonEvent)) -> (u64, f64) {
     let before = processor_time();
-    let mut parser = Parser::default();
+    let mut parser = SseParser::default();
     let mut events = 0;
     for at in (0..bytes.len()).step_by(PIECE) {
         parser.push(bytes.slice(at..bytes.len().min(at + PIECE)));

@@ -28,7 +28,7 @@ pub use data::{
     FollowupSuggestion, GitBranchChanged, GitStatusChanged, GithubSetupCompleted, GithubWorkflow,
     GitignoreChange, HistoryTruncated, LanguageChanged, McpBudgetWarning, McpServerAdded,
     McpServerChanged, McpServerRemoved, McpServerRestartRefused, McpServerRestarted,
-    McpServersRefused, MemoryChanged, MidTurnItem, MidTurnMessages, ModelSwitchFailed,
+    McpServersRefused, MemoryChanged, MidTurnMessageRead, MidTurnMessagesRead, ModelSwitchFailed,
     ModelSwitched, PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
     RecordingDegraded, RefusedMcpServer, ReloadedEnvironment, ReplayComplete, ResyncRequired,
     SessionBranched, SessionClosed, SessionDied, SessionMetadataUpdated, SessionRewound,

@@ -49,7 +49,7 @@ pub struct SseFrame {
 
 /// An incremental parser of one event stream.
 #[derive(Debug)]
-pub struct Parser {
+pub struct SseParser {
     /// The chunk that was pushed last, and how far it has been parsed.
     chunk: Bytes,
     at: usize,
@@ -105,13 +105,13 @@ impl DataLines {
     }
 }
 
-impl Default for Parser {
+impl Default for SseParser {
     fn default() -> Self {
         Self::new(MAX_FRAME)
     }
 }
 
-impl Parser {
+impl SseParser {
     /// A parser for one stream whose frames hold at most `max_frame` bytes of data.
     pub fn new(max_frame: usize) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! finds in it. No event, however odd, is more than an event that cannot be understood.
 
 use bytes::Bytes;
-use daemon::sse::{Parser, SseItem};
+use daemon::sse::{SseItem, SseParser};
 use daemon::{DaemonEvent, EventBody};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub fn check(data: &[u8]) {
 }
 
 fn items(data: &[u8], size: usize, max_frame: usize) -> Vec<SseItem> {
-    let mut parser = Parser::new(max_frame);
+    let mut parser = SseParser::new(max_frame);
     let mut items = Vec::new();
     for chunk in data.chunks(size) {
         parser.push(Bytes::copy_from_slice(chunk));

@@ -6,7 +6,7 @@ use super::{DaemonClient, query, session_path};
 use crate::error::DaemonError;
 use crate::http::encode;
 use crate::wire::{
-    ClientId, ContextUsageReport, SessionId, SessionStats, SupportedCommands, TaskCancelled,
+    ClientId, ContextUsageReport, SessionId, SessionStats, SupportedCommands, TaskCancelResponse,
     TaskId, TaskKind, TaskList,
 };
 
@@ -49,7 +49,7 @@ impl DaemonClient {
         task: &TaskId,
         kind: &TaskKind,
         client: Option<&ClientId>,
-    ) -> Result<TaskCancelled, DaemonError> {
+    ) -> Result<TaskCancelResponse, DaemonError> {
         let tail = format!("/tasks/{}/cancel", encode(task.as_str()));
         let request = self.post(session_path(session, &tail), &json!({"kind": kind}))?;
         self.json(request.client(client)).await

@@ -6,12 +6,13 @@ use super::{DaemonClient, session_path};
 use crate::error::DaemonError;
 use crate::http::HttpRequest;
 use crate::wire::{
-    BranchedSession, ClientId, Rewound, RewoundFiles, SessionId, SnapshotId, SnapshotList,
+    BranchResponse, ClientId, RewindFiles, RewindPointId, RewindPointList, RewindResponse,
+    SessionId,
 };
 
 impl DaemonClient {
     /// `GET /session/{id}/rewind/snapshots`: the turns that the session can be taken back to.
-    pub async fn snapshots(&self, session: &SessionId) -> Result<SnapshotList, DaemonError> {
+    pub async fn rewind_points(&self, session: &SessionId) -> Result<RewindPointList, DaemonError> {
         self.json(self.get(session_path(session, "/rewind/snapshots")))
             .await
     }
@@ -20,11 +21,11 @@ impl DaemonClient {
     pub async fn rewind(
         &self,
         session: &SessionId,
-        snapshot: &SnapshotId,
-        files: RewoundFiles,
+        point: &RewindPointId,
+        files: RewindFiles,
         client: Option<&ClientId>,
-    ) -> Result<Rewound, DaemonError> {
-        let body = json!({"promptId": snapshot, "rewindFiles": files == RewoundFiles::PutBack});
+    ) -> Result<RewindResponse, DaemonError> {
+        let body = json!({"promptId": point, "rewindFiles": files == RewindFiles::PutBack});
         let request = self.post(session_path(session, "/rewind"), &body)?;
         self.json(request.client(client)).await
     }
@@ -37,7 +38,7 @@ impl DaemonClient {
         session: &SessionId,
         title: Option<&str>,
         client: Option<&ClientId>,
-    ) -> Result<BranchedSession, DaemonError> {
+    ) -> Result<BranchResponse, DaemonError> {
         let body = title.map_or_else(|| json!({}), |title| json!({"name": title}));
         let request = self.post(session_path(session, "/branch"), &body)?;
         let timeout = self.restore_timeout();

@@ -27,7 +27,7 @@ use crate::http::{HttpClient, HttpRequest, HttpResponse, Timeouts, encode};
 use crate::token::Token;
 use crate::wire::{DaemonCapabilities, DaemonStatus, Health};
 
-pub use stream::{ConnectReason, EventCursor, EventStream, StreamItem, Subscription};
+pub use stream::{EventCursor, EventStream, StreamItem, StreamReason, Subscription};
 pub use workspace::WorkspaceClient;
 
 /// A typed client for the routes of one daemon. It holds no state besides address, token and

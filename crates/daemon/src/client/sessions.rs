@@ -7,7 +7,7 @@ use super::{DaemonClient, query, session_path};
 use crate::error::{DaemonError, ErrorReason};
 use crate::http::{HttpRequest, encode};
 use crate::wire::{
-    ApprovalMode, ApprovalModeSet, ClientId, Heartbeat, LoadedSession, ModelSwitch, NewSession,
+    ApprovalMode, ApprovalModeSet, ClientId, Heartbeat, LoadedSession, ModelSet, NewSession,
     OpenedSession, PageRequest, RestoreSession, SessionContext, SessionId, SessionMetadata,
     SessionPage, SessionSummary, TranscriptPage, TranscriptRequest,
 };
@@ -164,7 +164,7 @@ impl DaemonClient {
         session: &SessionId,
         model: &str,
         client: Option<&ClientId>,
-    ) -> Result<ModelSwitch, DaemonError> {
+    ) -> Result<ModelSet, DaemonError> {
         let body = json!({"modelId": model});
         let request = self.post(session_path(session, "/model"), &body)?;
         self.json(request.client(client)).await

@@ -11,7 +11,7 @@ use super::{DaemonClient, query, session_path};
 use crate::error::DaemonError;
 use crate::event::{DaemonEvent, EventError};
 use crate::http::{ConnectionGuard, HttpClient};
-use crate::sse::{self, Parser, SseItem};
+use crate::sse::{self, SseItem, SseParser};
 use crate::wire::{ClientId, Epoch, SessionId};
 
 const EPOCH: HeaderName = HeaderName::from_static("x-qwen-event-epoch");
@@ -32,7 +32,7 @@ pub struct EventCursor {
 
 /// Why a stream is opened. The daemon only records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ConnectReason {
+pub enum StreamReason {
     /// The first stream of this client.
     #[default]
     Initial,
@@ -46,7 +46,7 @@ pub enum ConnectReason {
     StateResync,
 }
 
-impl ConnectReason {
+impl StreamReason {
     fn name(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -70,7 +70,7 @@ pub struct Subscription {
     /// The largest frame that is read; [`sse::MAX_FRAME`] if `None`.
     pub max_frame: Option<usize>,
     /// Sent as `connectReason`.
-    pub reason: ConnectReason,
+    pub reason: StreamReason,
     /// The stream id of the stream before, sent as `previousStreamId`.
     pub previous_stream: Option<String>,
 }
@@ -104,7 +104,7 @@ pub struct EventStream {
     /// How many events had invalid UTF-8, which was replaced.
     pub invalid_utf8: u64,
     body: Incoming,
-    parser: Parser,
+    parser: SseParser,
     _connection: ConnectionGuard,
 }
 
@@ -150,7 +150,7 @@ impl DaemonClient {
             stream_id: text(&STREAM_ID).map(str::to_owned),
             invalid_utf8: 0,
             body,
-            parser: Parser::new(subscription.max_frame.unwrap_or(sse::MAX_FRAME)),
+            parser: SseParser::new(subscription.max_frame.unwrap_or(sse::MAX_FRAME)),
             _connection: connection,
         })
     }

@@ -7,10 +7,10 @@ use crate::client::WorkspaceClient;
 use crate::session::{Session, SessionCopy};
 use crate::wire::{
     Attachment, AttachmentContent, AttachmentId, ContextUsageReport, MidTurnMessage, MidTurnQueue,
-    MidTurnReceipt, NewAttachment, PageRequest, PendingPrompt, PromptId, Rewound, RewoundFiles,
-    SessionId, SessionMetadata, SessionPage, SessionStats, SnapshotId, SnapshotList,
-    SupportedCommands, TaskCancelled, TaskId, TaskKind, TaskList, TranscriptPage,
-    TranscriptRequest,
+    MidTurnReceipt, NewAttachment, PageRequest, PendingPrompt, PromptId, RewindFiles,
+    RewindPointId, RewindPointList, RewindResponse, SessionId, SessionMetadata, SessionPage,
+    SessionStats, SupportedCommands, TaskCancelResponse, TaskId, TaskKind, TaskList,
+    TranscriptPage, TranscriptRequest,
 };
 
 /// The conversations of the folder.
@@ -122,7 +122,7 @@ impl IdeConnection {
         &self,
         task: &TaskId,
         kind: &TaskKind,
-    ) -> Result<TaskCancelled, CallError> {
+    ) -> Result<TaskCancelResponse, CallError> {
         Ok(self.current()?.cancel_task(task, kind).await?)
     }
 
@@ -142,18 +142,18 @@ impl IdeConnection {
     }
 
     /// The turns that the conversation can be taken back to.
-    pub async fn snapshots(&self) -> Result<SnapshotList, CallError> {
-        Ok(self.current()?.snapshots().await?)
+    pub async fn rewind_points(&self) -> Result<RewindPointList, CallError> {
+        Ok(self.current()?.rewind_points().await?)
     }
 
     /// Lets the agent forget a turn and all after it. The event `session_rewound` follows as
     /// [`IdeEvent::Other`](super::IdeEvent::Other).
     pub async fn rewind(
         &self,
-        snapshot: &SnapshotId,
-        files: RewoundFiles,
-    ) -> Result<Rewound, CallError> {
-        Ok(self.current()?.rewind(snapshot, files).await?)
+        point: &RewindPointId,
+        files: RewindFiles,
+    ) -> Result<RewindResponse, CallError> {
+        Ok(self.current()?.rewind(point, files).await?)
     }
 
     /// Copies the conversation, in which no turn may run; see [`Session::branch`]. To go on in the

@@ -59,8 +59,7 @@ use crate::locked;
 use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, Turn, TurnEnd};
 use crate::token::Token;
 use crate::wire::{
-    ApprovalMode, DaemonCapabilities, ModelSwitch, PromptId, PromptRequest, SessionContext,
-    SessionId,
+    ApprovalMode, DaemonCapabilities, ModelSet, PromptId, PromptRequest, SessionContext, SessionId,
 };
 use actor::{Actor, ConnectionCommand};
 use events::{Bookmark, EventSender};
@@ -153,8 +152,8 @@ pub struct SelectedModel {
     pub is_runtime: Option<bool>,
 }
 
-impl From<&ModelSwitch> for SelectedModel {
-    fn from(answer: &ModelSwitch) -> SelectedModel {
+impl From<&ModelSet> for SelectedModel {
+    fn from(answer: &ModelSet) -> SelectedModel {
         SelectedModel {
             model_id: answer.model_id().map(str::to_owned),
             auth_type: answer.auth_type().map(str::to_owned),

@@ -8,7 +8,7 @@ use super::data::{
     DeviceFlowThrottled, ExtensionsChanged, FolderChanged, FollowupSuggestion, GitBranchChanged,
     GitStatusChanged, GithubSetupCompleted, HistoryTruncated, LanguageChanged, McpBudgetWarning,
     McpServerAdded, McpServerChanged, McpServerRemoved, McpServerRestartRefused,
-    McpServerRestarted, McpServersRefused, MemoryChanged, MidTurnMessages, ModelSwitchFailed,
+    McpServerRestarted, McpServersRefused, MemoryChanged, MidTurnMessagesRead, ModelSwitchFailed,
     ModelSwitched, PermissionForbidden, PermissionPartialVote, PermissionResolved, PromptCancelled,
     RecordingDegraded, ReplayComplete, ResyncRequired, SessionBranched, SessionClosed, SessionDied,
     SessionMetadataUpdated, SessionRewound, SessionSnapshot, SettingsChanged, SettingsReloaded,
@@ -113,7 +113,7 @@ bodies! {
     /// A prompt that the user might want to send next.
     "followup_suggestion" => FollowupSuggestion(FollowupSuggestion),
     /// The agent has read messages that were sent during its turn.
-    "mid_turn_message_injected" => MidTurnMessages(MidTurnMessages),
+    "mid_turn_message_injected" => MidTurnMessagesRead(MidTurnMessagesRead),
     /// The session was taken back to an earlier turn.
     "session_rewound" => SessionRewound(SessionRewound),
     /// A copy of the session was made.

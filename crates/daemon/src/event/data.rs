@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::ErrorCode;
 use crate::wire::{
     ApprovalMode, ClientId, ContentBlock, PermissionOutcome, PromptId, RequestId, Rest,
-    ResyncReason, SessionId, SnapshotId, StopReason,
+    ResyncReason, RewindPointId, SessionId, StopReason,
 };
 
 macro_rules! data {
@@ -237,7 +237,7 @@ data! {
     SessionRewound {
         /// The first turn that is forgotten.
         #[serde(rename = "promptId", skip_serializing_if = "Option::is_none")]
-        snapshot_id: Option<SnapshotId>,
+        rewind_point: Option<RewindPointId>,
         /// The place of that turn, counted from 0 over all prompts, slash commands among them.
         target_turn_index: usize,
         /// The files that were put back.
@@ -295,7 +295,7 @@ data! {
         error: Option<String>,
     }
     /// Data of `mid_turn_message_injected`: the agent has read messages that were sent during a turn.
-    MidTurnMessages {
+    MidTurnMessagesRead {
         /// The texts.
         messages: Vec<String>,
         /// The ids that the daemon gave them when they were sent, in the same order.
@@ -303,10 +303,10 @@ data! {
         message_ids: Option<Vec<String>>,
         /// The content blocks of each message, in the same order.
         #[serde(skip_serializing_if = "Option::is_none")]
-        items: Option<Vec<MidTurnItem>>,
+        items: Option<Vec<MidTurnMessageRead>>,
     }
     /// The content of a message that was sent during a turn.
-    MidTurnItem {
+    MidTurnMessageRead {
         /// Its blocks; absent if it was only text.
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<Vec<ContentBlock>>,

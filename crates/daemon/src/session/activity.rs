@@ -6,8 +6,9 @@ use super::{Session, SharedSession};
 use crate::error::DaemonError;
 use crate::wire::{
     Attachment, AttachmentContent, AttachmentId, ContextUsageReport, MidTurnMessage, MidTurnQueue,
-    MidTurnReceipt, NewAttachment, PromptId, Rewound, RewoundFiles, SessionId, SessionStats,
-    SnapshotId, SnapshotList, SupportedCommands, TaskCancelled, TaskId, TaskKind, TaskList,
+    MidTurnReceipt, NewAttachment, PromptId, RewindFiles, RewindPointId, RewindPointList,
+    RewindResponse, SessionId, SessionStats, SupportedCommands, TaskCancelResponse, TaskId,
+    TaskKind, TaskList,
 };
 
 /// A copy of a session. It is on disk; [`Session::load`] opens it.
@@ -89,7 +90,7 @@ impl Session {
         &self,
         task: &TaskId,
         kind: &TaskKind,
-    ) -> Result<TaskCancelled, DaemonError> {
+    ) -> Result<TaskCancelResponse, DaemonError> {
         let SharedSession { client, id, .. } = &*self.shared;
         self.shared
             .as_registered(
@@ -115,21 +116,19 @@ impl Session {
     }
 
     /// The turns that the session can be taken back to.
-    pub async fn snapshots(&self) -> Result<SnapshotList, DaemonError> {
-        self.shared.client.snapshots(&self.shared.id).await
+    pub async fn rewind_points(&self) -> Result<RewindPointList, DaemonError> {
+        self.shared.client.rewind_points(&self.shared.id).await
     }
 
     /// Lets the agent forget a turn and all after it. The event `session_rewound` follows.
     pub async fn rewind(
         &self,
-        snapshot: &SnapshotId,
-        files: RewoundFiles,
-    ) -> Result<Rewound, DaemonError> {
+        point: &RewindPointId,
+        files: RewindFiles,
+    ) -> Result<RewindResponse, DaemonError> {
         let SharedSession { client, id, .. } = &*self.shared;
         self.shared
-            .as_registered(
-                |us| async move { client.rewind(id, snapshot, files, us.as_ref()).await },
-            )
+            .as_registered(|us| async move { client.rewind(id, point, files, us.as_ref()).await })
             .await
     }
 

@@ -4,7 +4,7 @@
 use super::{DisconnectMode, Session, SessionEndReason, SharedSession, Turn, TurnEnd};
 use crate::error::DaemonError;
 use crate::wire::{
-    ApprovalMode, ApprovalModeSet, Heartbeat, ModelSwitch, PendingPrompt, PermissionVote, PromptId,
+    ApprovalMode, ApprovalModeSet, Heartbeat, ModelSet, PendingPrompt, PermissionVote, PromptId,
     PromptRequest, PromptResponse, RequestId, SessionContext, SessionMetadata, SessionSummary,
     TranscriptPage, TranscriptRequest, TurnStatus, VoteResult,
 };
@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Switches the model. The daemon also writes it into the user's settings.
-    pub async fn set_model(&self, model: &str) -> Result<ModelSwitch, DaemonError> {
+    pub async fn set_model(&self, model: &str) -> Result<ModelSet, DaemonError> {
         let SharedSession { client, id, .. } = &*self.shared;
         self.shared
             .as_registered(|us| async move { client.set_model(id, model, us.as_ref()).await })

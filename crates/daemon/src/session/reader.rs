@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use super::prompts::{from_record, without_record};
 use super::shared::{SharedSession, count};
 use super::{HistoryCause, SessionEndReason, SessionEvent};
-use crate::client::{ConnectReason, EventStream, StreamItem, Subscription};
+use crate::client::{EventStream, StreamItem, StreamReason, Subscription};
 use crate::error::{DaemonError, ErrorReason};
 use crate::event::{DaemonEvent, EventBody};
 use crate::wire::RestoreSession;
@@ -39,7 +39,7 @@ pub(super) struct StreamReader {
     announced: bool,
     /// Set if the history has to be loaded before the stream is opened again.
     history_needed: Option<HistoryCause>,
-    reason: ConnectReason,
+    reason: StreamReason,
     previous_stream: Option<String>,
     /// Whether a background task is reading the daemon's turn records.
     reading_records: Arc<AtomicBool>,
@@ -63,7 +63,7 @@ impl StreamReader {
             since: None,
             announced: false,
             history_needed: None,
-            reason: ConnectReason::Initial,
+            reason: StreamReason::Initial,
             previous_stream: None,
             reading_records: Arc::default(),
         }
@@ -80,7 +80,7 @@ impl StreamReader {
                 StreamExit::Over(end) => return self.shared.end(end),
                 StreamExit::Resync(cause) => {
                     self.history_needed = Some(cause);
-                    self.reason = ConnectReason::StateResync;
+                    self.reason = StreamReason::StateResync;
                     self.failed("the stream could not be continued", None)
                 }
                 StreamExit::Retry(why, at_least) => self.failed(&why, at_least),
@@ -169,14 +169,14 @@ impl StreamReader {
                     }
                 }
                 Ok(None) => {
-                    self.reason = ConnectReason::StreamEnd;
+                    self.reason = StreamReason::StreamEnd;
                     return Ok(StreamExit::Retry(
                         "the daemon ended the stream".into(),
                         None,
                     ));
                 }
                 Err(error) => {
-                    self.reason = ConnectReason::TransportError;
+                    self.reason = StreamReason::TransportError;
                     return Err(error);
                 }
             }

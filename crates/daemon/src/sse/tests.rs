@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn parse_with(limit: usize, pieces: &[&[u8]]) -> Vec<SseItem> {
-    let mut parser = Parser::new(limit);
+    let mut parser = SseParser::new(limit);
     let mut items = Vec::new();
     for piece in pieces {
         parser.push(Bytes::copy_from_slice(piece));
@@ -120,7 +120,7 @@ fn many_small_lines_count_towards_the_limit() {
 /// A frame of the largest size in small pieces: one look at every byte, or this takes minutes.
 #[test]
 fn sixteen_mebibytes_in_small_pieces_take_linear_time() {
-    let mut parser = Parser::default();
+    let mut parser = SseParser::default();
     let piece = Bytes::from(vec![b'x'; 1024]);
     parser.push(Bytes::from_static(b"data: "));
     assert_eq!(parser.pull(), None);
@@ -136,7 +136,7 @@ fn sixteen_mebibytes_in_small_pieces_take_linear_time() {
 /// What is kept for an endless frame does not grow.
 #[test]
 fn an_endless_frame_costs_no_memory() {
-    let mut parser = Parser::new(10_000);
+    let mut parser = SseParser::new(10_000);
     let piece = Bytes::from(vec![b'x'; 1000]);
     parser.push(Bytes::from_static(b"data: "));
     while parser.pull().is_some() {}

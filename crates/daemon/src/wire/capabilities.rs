@@ -9,6 +9,7 @@ use super::{PermissionPolicy, Rest};
 /// A daemon answers it before it has started completely, and then leaves out the optional fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DaemonCapabilities {
     /// The version of this object.
     pub v: u64,
@@ -64,6 +65,7 @@ impl DaemonCapabilities {
 /// The protocol versions of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ProtocolVersions {
     /// The newest version.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +81,7 @@ pub struct ProtocolVersions {
 /// A folder that the daemon serves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct WorkspaceInfo {
     /// The folder, with links resolved.
     pub cwd: String,
@@ -96,6 +99,7 @@ pub struct WorkspaceInfo {
 /// The policies of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PolicyInfo {
     /// Whose vote on a permission request counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +112,7 @@ pub struct PolicyInfo {
 /// The limits of a daemon. `None` may mean unlimited or unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DaemonLimits {
     /// How many prompts may run or be queued in one session.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +128,7 @@ pub struct DaemonLimits {
 /// The response of `GET /health`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Health {
     /// `ok` or `degraded`.
     pub status: String,
@@ -145,6 +151,7 @@ pub struct Health {
 
 /// The response of `GET /daemon/status`, as far as a client needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DaemonStatus {
     /// The daemon's process.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,6 +164,7 @@ pub struct DaemonStatus {
 /// The process of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DaemonProcess {
     /// The process id.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use super::{ApprovalMode, Rest, SessionId};
 /// The models and approval modes of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ConfigState {
     /// The models, if the daemon sent them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +33,7 @@ impl ConfigState {
 /// The models that a session can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelList {
     /// The model in use.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +49,7 @@ pub struct ModelList {
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelInfo {
     /// The id to request it with, for example `some-model(openai)`.
     pub model_id: String,
@@ -61,6 +64,7 @@ pub struct ModelInfo {
 /// The approval modes that a session can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModeList {
     /// The mode in force.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,7 @@ pub struct ModeList {
 /// An approval mode that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModeInfo {
     /// The id to request it with.
     pub id: ApprovalMode,
@@ -90,6 +95,7 @@ pub struct ModeInfo {
 /// The response of `GET /session/{id}/context`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionContext {
     /// The session.
     pub session_id: SessionId,
@@ -104,6 +110,7 @@ pub struct SessionContext {
 /// The response to a change of the approval mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ApprovalModeSet {
     /// The mode now.
     pub mode: ApprovalMode,
@@ -124,15 +131,15 @@ pub struct ApprovalModeSet {
 /// event `model_switched` holds what a client needs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ModelSwitch(Value);
+pub struct ModelSet(Value);
 
-impl std::fmt::Debug for ModelSwitch {
+impl std::fmt::Debug for ModelSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ModelSwitch(…)")
+        f.write_str("ModelSet(…)")
     }
 }
 
-impl ModelSwitch {
+impl ModelSet {
     /// The plain id of the model now in use.
     pub fn model_id(&self) -> Option<&str> {
         self.field("modelId")?.as_str()

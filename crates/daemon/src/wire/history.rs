@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedSession, Rest, SessionId, SnapshotId};
+use super::{LoadedSession, Rest, RewindPointId, SessionId};
 
 /// The response of `GET /session/{id}/rewind/snapshots`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct SnapshotList {
+pub struct RewindPointList {
     /// The turns that the session can be taken back to, oldest first.
-    pub snapshots: Vec<Snapshot>,
+    #[serde(rename = "snapshots")]
+    pub points: Vec<RewindPoint>,
     /// Unknown fields, kept as they came.
     #[serde(flatten)]
     pub rest: Rest,
@@ -19,10 +20,10 @@ pub struct SnapshotList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Snapshot {
+pub struct RewindPoint {
     /// The id to ask for it. It is the agent's own and not that of the prompt.
     #[serde(rename = "promptId")]
-    pub id: SnapshotId,
+    pub id: RewindPointId,
     /// The place of the turn, counted from 0.
     pub turn_index: usize,
     /// When the turn began, as the daemon writes times.
@@ -57,7 +58,7 @@ pub struct DiffStats {
 
 /// Whether taking a session back puts its files back, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RewoundFiles {
+pub enum RewindFiles {
     /// Files that the agent has changed since then get back what they had.
     PutBack,
     /// Files stay as they are.
@@ -68,7 +69,7 @@ pub enum RewoundFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Rewound {
+pub struct RewindResponse {
     /// Whether the agent has forgotten the turns.
     pub rewound: bool,
     /// The place of the first turn that is forgotten.
@@ -89,7 +90,7 @@ pub struct Rewound {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct BranchedSession {
+pub struct BranchResponse {
     /// The copy. We are registered in it under the client id that is in here.
     #[serde(flatten)]
     pub copy: LoadedSession,

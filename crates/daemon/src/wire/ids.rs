@@ -82,7 +82,7 @@ id!(
 );
 id!(
     /// A turn that a session can be taken back to.
-    SnapshotId,
+    RewindPointId,
     in_path
 );
 id!(

@@ -33,7 +33,7 @@ pub use capabilities::{
     ProtocolVersions, WorkspaceInfo,
 };
 pub use choices::{
-    ApprovalModeSet, ConfigState, ModeInfo, ModeList, ModelInfo, ModelList, ModelSwitch,
+    ApprovalModeSet, ConfigState, ModeInfo, ModeList, ModelInfo, ModelList, ModelSet,
     SessionContext,
 };
 pub use diagnostics::{
@@ -47,10 +47,11 @@ pub use files::{
 };
 pub use hidden::Hidden;
 pub use history::{
-    BranchOrigin, BranchedSession, DiffStats, Rewound, RewoundFiles, Snapshot, SnapshotList,
+    BranchOrigin, BranchResponse, DiffStats, RewindFiles, RewindPoint, RewindPointList,
+    RewindResponse,
 };
 pub use ids::{
-    AttachmentId, ClientId, Epoch, IdError, PromptId, RequestId, SessionId, SnapshotId, TaskId,
+    AttachmentId, ClientId, Epoch, IdError, PromptId, RequestId, RewindPointId, SessionId, TaskId,
 };
 pub use mid_turn::{MidTurnMessage, MidTurnQueue, MidTurnReceipt, WaitingMessage};
 pub use names::{
@@ -68,9 +69,9 @@ pub use sessions::{
     RestoreSession, SessionMetadata, SessionPage, SessionSummary, TranscriptPage,
     TranscriptRequest,
 };
-pub use tasks::{BackgroundTask, TaskCancelled, TaskList};
+pub use tasks::{BackgroundTask, TaskCancelResponse, TaskList};
 pub use turns::{
-    AcceptedPrompt, PendingPrompt, PromptRequest, PromptResponse, TurnErrorInfo, TurnStatus,
+    AcceptedPrompt, PendingPrompt, PromptRequest, PromptResponse, TurnFailure, TurnStatus,
 };
 pub use update::{
     AvailableCommand, AvailableCommands, ContextUsage, CurrentMode, MessageChunk, Plan, PlanEntry,

@@ -10,6 +10,7 @@ macro_rules! names {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)+
             /// A name that this version does not know.

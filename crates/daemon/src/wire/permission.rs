@@ -12,6 +12,7 @@ use super::{InteractionKind, OptionKind, RequestId, Rest, SessionId, ToolCall};
 /// Deserialising fails unless it can be answered: it needs an id, a tool call and options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PermissionRequest {
     /// The id to answer with.
     pub request_id: RequestId,
@@ -58,6 +59,7 @@ impl PermissionRequest {
 /// An option of a permission request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PermissionOption {
     /// The id to send in a vote.
     pub option_id: String,
@@ -86,6 +88,7 @@ impl PermissionOption {
 /// A question with suggested answers. Free text is always allowed too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Question {
     /// The text of the question.
     pub question: String,
@@ -106,6 +109,7 @@ pub struct Question {
 /// A suggested answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct QuestionOption {
     /// The text of the answer.
     pub label: String,
@@ -120,6 +124,7 @@ pub struct QuestionOption {
 /// An open request, as the status route sends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PendingInteraction {
     /// The id to answer with.
     pub request_id: RequestId,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     ApprovalMode, ClientId, ConfigState, Epoch, PendingInteraction, PromptId, PromptTerminalKind,
-    Rest, SessionId, SessionScope, StopReason, TurnErrorInfo,
+    Rest, SessionId, SessionScope, StopReason, TurnFailure,
 };
 use crate::error::ErrorCode;
 use crate::event::DaemonEvent;
@@ -34,6 +34,7 @@ pub struct NewSession {
 /// The response to creating a session, or to attaching to one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct OpenedSession {
     /// The session.
     pub session_id: SessionId,
@@ -81,6 +82,7 @@ pub struct RestoreSession {
 /// The response to loading or resuming a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LoadedSession {
     /// The same fields as in the response to creating a session.
     #[serde(flatten)]
@@ -115,6 +117,7 @@ pub struct LoadedSession {
 /// How an earlier prompt ended, as the transcript holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PromptTerminal {
     /// The prompt.
     pub prompt_id: PromptId,
@@ -134,6 +137,7 @@ pub struct PromptTerminal {
 /// A session in the list of sessions, or the response of its status route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionSummary {
     /// The session.
     pub session_id: SessionId,
@@ -160,7 +164,7 @@ pub struct SessionSummary {
     pub has_turn_error: Option<bool>,
     /// The error of the last turn.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn_error: Option<TurnErrorInfo>,
+    pub turn_error: Option<TurnFailure>,
     /// The open requests as raw JSON: one that cannot be parsed must not hide the others.
     #[serde(default)]
     pub pending_interactions: Vec<Value>,
@@ -180,6 +184,7 @@ impl SessionSummary {
 /// A page of the list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionPage {
     /// The sessions, newest first.
     #[serde(default)]
@@ -215,6 +220,7 @@ pub struct TranscriptRequest {
 /// A page of a transcript. Its events have no ids, and their data is flat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TranscriptPage {
     /// The session.
     pub session_id: SessionId,
@@ -235,6 +241,7 @@ pub struct TranscriptPage {
 /// The response to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Heartbeat {
     /// When this client was last seen, in milliseconds since the Unix epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,6 +254,7 @@ pub struct Heartbeat {
 /// The response to a change of the metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionMetadata {
     /// The title after the change.
     #[serde(skip_serializing_if = "Option::is_none")]

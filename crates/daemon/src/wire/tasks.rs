@@ -68,7 +68,7 @@ pub struct BackgroundTask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct TaskCancelled {
+pub struct TaskCancelResponse {
     /// Whether it is being cancelled now.
     pub cancelled: bool,
     /// Why not: `not_running`, `not_found` and others.

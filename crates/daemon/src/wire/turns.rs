@@ -56,6 +56,7 @@ pub enum PromptResponse {
 /// A prompt that is queued or running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AcceptedPrompt {
     /// The prompt id.
     pub prompt_id: PromptId,
@@ -73,6 +74,7 @@ pub struct AcceptedPrompt {
 /// The daemon's record of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TurnStatus {
     /// The prompt of the turn. Absent if the current turn was requested and none has run yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +87,7 @@ pub struct TurnStatus {
     pub stop_reason: Option<StopReason>,
     /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<TurnErrorInfo>,
+    pub error: Option<TurnFailure>,
     /// The whole text of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_text: Option<String>,
@@ -103,7 +105,8 @@ pub struct TurnStatus {
 /// The error of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TurnErrorInfo {
+#[non_exhaustive]
+pub struct TurnFailure {
     /// The error message.
     #[serde(default)]
     pub message: String,
@@ -118,6 +121,7 @@ pub struct TurnErrorInfo {
 /// A prompt in the queue, in a list or in a `pending_prompt_*` event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PendingPrompt {
     /// The prompt id.
     pub prompt_id: PromptId,

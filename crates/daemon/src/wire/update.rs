@@ -9,6 +9,7 @@ use crate::json::{self, ObjectFields};
 
 /// An ACP session update.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SessionUpdate {
     /// A chunk of a user's message. The daemon echoes each block of every prompt, also of our own.
     UserMessage(MessageChunk),
@@ -174,6 +175,7 @@ impl MessageChunk {
 /// A tool call, or a change to one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The id of the call.
     pub tool_call_id: String,
@@ -235,6 +237,7 @@ impl ToolCall {
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolLocation {
     /// The file, as a path on the daemon's host.
     pub path: String,
@@ -248,6 +251,7 @@ pub struct ToolLocation {
 
 /// The agent's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Plan {
     /// The steps. They replace all earlier ones.
     pub entries: Vec<PlanEntry>,
@@ -258,6 +262,7 @@ pub struct Plan {
 
 /// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlanEntry {
     /// The text of the step.
     pub content: String,
@@ -272,6 +277,7 @@ pub struct PlanEntry {
 /// A slash command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AvailableCommands {
     /// The commands. They replace all earlier ones.
     pub available_commands: Vec<AvailableCommand>,
@@ -282,6 +288,7 @@ pub struct AvailableCommands {
 
 /// A command that can be typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AvailableCommand {
     /// The name without the slash.
     pub name: String,
@@ -296,6 +303,7 @@ pub struct AvailableCommand {
 /// A change of the approval mode by the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CurrentMode {
     /// The mode after the change.
     pub current_mode_id: ApprovalMode,
@@ -306,6 +314,7 @@ pub struct CurrentMode {
 
 /// How much of the context window is used, in tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ContextUsage {
     /// Tokens in use.
     pub used: u64,
@@ -318,6 +327,7 @@ pub struct ContextUsage {
 
 /// The title of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionInfo {
     /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -329,6 +339,7 @@ pub struct SessionInfo {
 
 /// A piece of the output of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ShellOutput {
     /// The piece, with whatever control characters the command has printed.
     pub output: String,

@@ -3,7 +3,7 @@
 
 use daemon::EventBody;
 use daemon::connection::{CallError, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
-use daemon::event::MidTurnMessages;
+use daemon::event::MidTurnMessagesRead;
 use daemon::wire::{ApprovalMode, ContentBlock, MidTurnMessage, NewAttachment, PromptId, TaskKind};
 use serde_json::json;
 use testkit::Call;
@@ -12,10 +12,10 @@ use crate::conversations::complete;
 use crate::house::{House, end_of};
 use crate::ide::{asked, connected, first};
 
-async fn read_by_the_agent(events: &mut IdeEvents) -> MidTurnMessages {
+async fn read_by_the_agent(events: &mut IdeEvents) -> MidTurnMessagesRead {
     let pick = |event: &IdeEvent| match event {
         IdeEvent::Other(event) => match event.body() {
-            EventBody::MidTurnMessages(messages) => Some(messages),
+            EventBody::MidTurnMessagesRead(messages) => Some(messages),
             _ => None,
         },
         _ => None,

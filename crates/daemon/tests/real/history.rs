@@ -9,7 +9,7 @@ use daemon::connection::{
 };
 use daemon::event::SessionRewound;
 use daemon::wire::{
-    ApprovalMode, ContentBlock, NewAttachment, PageRequest, RewoundFiles, SessionId, SessionUpdate,
+    ApprovalMode, ContentBlock, NewAttachment, PageRequest, RewindFiles, SessionId, SessionUpdate,
     TranscriptRequest,
 };
 use testkit::Call;
@@ -62,12 +62,12 @@ async fn a_conversation_is_taken_back_with_and_without_its_files() {
         assert_eq!(end_of(turn).await, complete());
     }
     assert!(first_file.exists() && second_file.exists());
-    let snapshots = connection.snapshots().await.unwrap().snapshots;
-    let places: Vec<usize> = snapshots.iter().map(|it| it.turn_index).collect();
+    let points = connection.rewind_points().await.unwrap().points;
+    let places: Vec<usize> = points.iter().map(|it| it.turn_index).collect();
     assert_eq!(places, [0, 1]);
 
     let answer = connection
-        .rewind(&snapshots[1].id, RewoundFiles::PutBack)
+        .rewind(&points[1].id, RewindFiles::PutBack)
         .await
         .unwrap();
     assert!(
@@ -75,16 +75,16 @@ async fn a_conversation_is_taken_back_with_and_without_its_files() {
         "{answer:?}"
     );
     let told = rewound(&mut events).await;
-    assert_eq!(told.snapshot_id.as_ref(), Some(&snapshots[1].id));
+    assert_eq!(told.rewind_point.as_ref(), Some(&points[1].id));
     assert_eq!(told.target_turn_index, 1);
     assert_eq!(told.files_changed, [second_file.to_str().unwrap()]);
     assert!(first_file.exists() && !second_file.exists());
     // What was taken back cannot be taken back again.
-    let again = connection.rewind(&snapshots[1].id, RewoundFiles::PutBack);
+    let again = connection.rewind(&points[1].id, RewindFiles::PutBack);
     assert!(again.await.is_err());
 
     let answer = connection
-        .rewind(&snapshots[0].id, RewoundFiles::Stay)
+        .rewind(&points[0].id, RewindFiles::Stay)
         .await
         .unwrap();
     assert!(answer.rewound && answer.files_changed.is_empty());

@@ -4,7 +4,7 @@
 use daemon::ErrorReason;
 use daemon::wire::{
     Attachment, AttachmentId, ClientId, ContentBlock, MidTurnMessage, NewAttachment, PromptId,
-    RewoundFiles, SessionId, SnapshotId, TaskId, TaskKind,
+    RewindFiles, RewindPointId, SessionId, TaskId, TaskKind,
 };
 use serde_json::json;
 
@@ -210,19 +210,19 @@ async fn the_way_back_and_a_copy() {
         &at("GET", "/rewind/snapshots"),
         captured("rewind-snapshots.http.txt"),
     );
-    let list = client.snapshots(&session()).await.unwrap().snapshots;
+    let list = client.rewind_points(&session()).await.unwrap().points;
     assert_eq!((list.len(), list[1].turn_index), (4, 1));
     let rewind = at("POST", "/rewind");
     daemon.answer_next(&rewind, captured("rewind.http.txt"));
     let rewound = client
-        .rewind(&session(), &list[1].id, RewoundFiles::PutBack, None)
+        .rewind(&session(), &list[1].id, RewindFiles::PutBack, None)
         .await
         .unwrap();
     assert!(rewound.rewound && rewound.files_changed.len() == 2);
     daemon.answer_next(&rewind, captured("rewind-unknown.http.txt"));
-    let id = SnapshotId::new("nope").unwrap();
+    let id = RewindPointId::new("nope").unwrap();
     let refused = client
-        .rewind(&session(), &id, RewoundFiles::Stay, None)
+        .rewind(&session(), &id, RewindFiles::Stay, None)
         .await;
     assert_eq!(refused.unwrap_err().reason(), Some(ErrorReason::BadRequest));
     let bodies: Vec<_> = daemon

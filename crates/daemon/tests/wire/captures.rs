@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
-use daemon::sse::{Parser, SseItem};
+use daemon::sse::{SseItem, SseParser};
 use daemon::wire::{
-    AcceptedPrompt, ApprovalModeSet, Attachment, BranchedSession, ContextUsageReport,
+    AcceptedPrompt, ApprovalModeSet, Attachment, BranchResponse, ContextUsageReport,
     DaemonCapabilities, DaemonStatus, FileBytes, FileStat, FileText, FolderListing, GlobMatches,
     Health, Heartbeat, LoadedSession, McpResourceList, McpServerList, McpToolList, MidTurnQueue,
-    MidTurnReceipt, ModelSwitch, OpenedSession, PendingPrompt, ProviderList, Rewound,
-    SessionContext, SessionMetadata, SessionPage, SessionStats, SessionSummary, SkillList,
-    SnapshotList, SupportedCommands, TaskCancelled, TaskList, ToolList, TranscriptPage, TurnStatus,
-    WorkspaceEnvironment, WorkspacePreflight,
+    MidTurnReceipt, ModelSet, OpenedSession, PendingPrompt, ProviderList, RewindPointList,
+    RewindResponse, SessionContext, SessionMetadata, SessionPage, SessionStats, SessionSummary,
+    SkillList, SupportedCommands, TaskCancelResponse, TaskList, ToolList, TranscriptPage,
+    TurnStatus, WorkspaceEnvironment, WorkspacePreflight,
 };
 use daemon::{DaemonEvent, EventBody};
 use serde::Serialize;
@@ -136,7 +136,7 @@ fn every_captured_stream_is_read_without_loss() {
             head.is_empty() || head.contains("text/event-stream"),
             "{name}"
         );
-        let mut parser = Parser::default();
+        let mut parser = SseParser::default();
         parser.push(Bytes::from(body.clone()));
         let mut numbers = Vec::new();
         for item in std::iter::from_fn(|| parser.pull()) {
@@ -285,16 +285,16 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
         ["session", _, "heartbeat"] => same::<Heartbeat>(name, body),
         ["session", _, "metadata"] => same::<SessionMetadata>(name, body),
         ["session", _, "model"] => {
-            same::<ModelSwitch>(name, body);
-            let switch: ModelSwitch = serde_json::from_value(body.clone()).unwrap();
+            same::<ModelSet>(name, body);
+            let switch: ModelSet = serde_json::from_value(body.clone()).unwrap();
             assert!(switch.model_id().is_some());
-            assert_eq!(format!("{switch:?}"), "ModelSwitch(…)");
+            assert_eq!(format!("{switch:?}"), "ModelSet(…)");
         }
         ["session", _, "context-usage"] => same::<ContextUsageReport>(name, body),
         ["session", _, "stats"] => same::<SessionStats>(name, body),
         ["session", _, "supported-commands"] => same::<SupportedCommands>(name, body),
         ["session", _, "tasks"] => same::<TaskList>(name, body),
-        ["session", _, "tasks", _, "cancel"] => same::<TaskCancelled>(name, body),
+        ["session", _, "tasks", _, "cancel"] => same::<TaskCancelResponse>(name, body),
         ["session", _, "attachments"] if body["attachments"].is_array() => {
             for attachment in body["attachments"].as_array().unwrap() {
                 same::<Attachment>(name, attachment);
@@ -306,9 +306,9 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
         }
         ["session", _, "mid-turn-message"] => same::<MidTurnReceipt>(name, body),
         ["session", _, "mid-turn-messages"] => same::<MidTurnQueue>(name, body),
-        ["session", _, "rewind", "snapshots"] => same::<SnapshotList>(name, body),
-        ["session", _, "rewind"] => same::<Rewound>(name, body),
-        ["session", _, "branch"] => same::<BranchedSession>(name, body),
+        ["session", _, "rewind", "snapshots"] => same::<RewindPointList>(name, body),
+        ["session", _, "rewind"] => same::<RewindResponse>(name, body),
+        ["session", _, "branch"] => same::<BranchResponse>(name, body),
         ["session", _, "approval-mode"] => same::<ApprovalModeSet>(name, body),
         ["session", _, "permission", _] | ["permission", _] => {
             assert_eq!(*body, json!({}), "{name}");
@@ -338,7 +338,7 @@ fn questions_are_recognised_by_their_metadata() {
         ("shell-permission.sse.txt", None),
     ] {
         let (_, capture) = captures(name).into_iter().next().unwrap();
-        let mut parser = Parser::default();
+        let mut parser = SseParser::default();
         parser.push(Bytes::from(split(&capture).1));
         let requests = std::iter::from_fn(|| parser.pull()).filter_map(|item| match item {
             SseItem::Frame(frame) => match DaemonEvent::from_frame(&frame).0.ok()?.body() {

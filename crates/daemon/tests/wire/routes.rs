@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use daemon::client::{ConnectReason, EventCursor, StreamItem, Subscription};
+use daemon::client::{EventCursor, StreamItem, StreamReason, Subscription};
 use daemon::wire::{
     ApprovalMode, ClientId, ContentBlock, Epoch, NewSession, PageRequest, PermissionVote, PromptId,
     PromptRequest, PromptResponse, RequestId, RestoreSession, SessionId, SessionScope, StopReason,
@@ -351,7 +351,7 @@ async fn a_stream_is_asked_for_with_cursor_and_epoch() {
         }),
         snapshot: true,
         max_queued: Some(512),
-        reason: ConnectReason::TransportError,
+        reason: StreamReason::TransportError,
         previous_stream: Some("s-0".into()),
         ..Subscription::default()
     };

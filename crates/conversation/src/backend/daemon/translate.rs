@@ -253,15 +253,8 @@ impl Translator {
                 used: usage.used,
                 size: usage.size,
             }),
-            SessionUpdate::UserMessage(_)
-            | SessionUpdate::AgentMessage(_)
-            | SessionUpdate::AgentThought(_)
-            | SessionUpdate::ToolCall(_)
-            | SessionUpdate::ToolCallUpdate(_)
-            | SessionUpdate::ShellOutput(_)
-            | SessionUpdate::CurrentMode(_)
-            | SessionUpdate::SessionInfo(_)
-            | SessionUpdate::Other(_) => return None,
+            // The others are told before it comes to this, or belong to nobody.
+            _ => return None,
         })
     }
 

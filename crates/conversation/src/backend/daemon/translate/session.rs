@@ -52,7 +52,7 @@ impl Translator {
             }
             EventBody::UserShellCommand(command) => self.shell_command(event, &command, told),
             EventBody::UserShellResult(result) => self.shell_result(&result, told),
-            EventBody::MidTurnMessages(batch) => {
+            EventBody::MidTurnMessagesRead(batch) => {
                 // The daemon tells all clients the same, and not whose message it was.
                 for message in &batch.messages {
                     self.say(Speaker::Other, message, told);
