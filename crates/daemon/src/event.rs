@@ -75,6 +75,7 @@ impl EventKind {
 
 /// Why a frame is not an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EventError {
     /// Not a JSON object with a type and data.
     #[error("not an event: {0}")]

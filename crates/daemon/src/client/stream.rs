@@ -77,6 +77,7 @@ pub struct Subscription {
 
 /// One item of an event stream.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum StreamItem {
     /// A frame that holds an event.
     Event(DaemonEvent),

@@ -1,5 +1,5 @@
-//! The `data` field of each event type: here those of turns, permissions, streams and sessions, below
-//! those of what a whole folder shares.
+//! The `data` field of each event type: here those of turns, permissions and sessions, below those of
+//! streams and of what a whole folder shares.
 //!
 //! Fields that the daemon may leave out are optional; unknown fields are kept in `rest`.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::error::ErrorCode;
 use crate::wire::{
     ApprovalMode, ClientId, ContentBlock, PermissionOutcome, PromptId, RequestId, Rest,
-    ResyncReason, RewindPointId, SessionId, StopReason,
+    RewindPointId, SessionId, StopReason,
 };
 
 macro_rules! data {
@@ -35,6 +35,7 @@ macro_rules! data {
 mod git;
 mod mcp;
 mod sign_in;
+mod stream;
 mod workspace;
 
 pub use git::{
@@ -47,6 +48,9 @@ pub use mcp::{
 pub use sign_in::{
     DeviceFlowAuthorized, DeviceFlowCancelled, DeviceFlowFailed, DeviceFlowStarted,
     DeviceFlowThrottled,
+};
+pub use stream::{
+    ClientEvicted, HistoryTruncated, ReplayComplete, ResyncRequired, SlowClientWarning, StreamError,
 };
 pub use workspace::{
     AgentChanged, ExtensionsChanged, LanguageChanged, MemoryChanged, ReloadedEnvironment,
@@ -160,38 +164,6 @@ data! {
         #[serde(skip_serializing_if = "Option::is_none")]
         closed_by: Option<ClientId>,
     }
-    /// Data of `client_evicted`.
-    ClientEvicted {
-        /// The daemon's reason.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    }
-    /// Data of `stream_error`.
-    StreamError {
-        /// The error message.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-    }
-    /// Data of `state_resync_required`.
-    ResyncRequired {
-        /// Why the stream cannot be continued.
-        reason: ResyncReason,
-        /// The event id that the client sent as its cursor.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last_delivered_id: Option<u64>,
-        /// The oldest event that the daemon still keeps.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        earliest_available_id: Option<u64>,
-    }
-    /// Data of `replay_complete`.
-    ReplayComplete {
-        /// How many events were sent again.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        replayed_count: Option<u64>,
-        /// The newest event id.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last_event_id: Option<u64>,
-    }
     /// Data of `session_snapshot`.
     SessionSnapshot {
         /// The current model; absent until one is used.
@@ -203,15 +175,6 @@ data! {
         /// Whether the transcript can no longer be written.
         #[serde(skip_serializing_if = "Option::is_none")]
         recording_degraded: Option<bool>,
-    }
-    /// Data of `history_truncated`.
-    HistoryTruncated {
-        /// The daemon's reason.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-        /// How many events were left out.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        truncated_events: Option<u64>,
     }
     /// Data of `session_metadata_updated`.
     SessionMetadataUpdated {
@@ -310,27 +273,6 @@ data! {
         /// Its blocks; absent if it was only text.
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<Vec<ContentBlock>>,
-    }
-    /// Data of `slow_client_warning`: this stream is read too slowly.
-    SlowClientWarning {
-        /// How many frames wait for this reader.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        queue_size: Option<u64>,
-        /// How many may wait before the stream is cut.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_queued: Option<u64>,
-        /// The newest event that was queued.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        last_event_id: Option<u64>,
-        /// How many bytes wait for this reader.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        queued_bytes: Option<u64>,
-        /// How many bytes may wait before the stream is cut.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_queued_bytes: Option<u64>,
-        /// Which limit is near: `frames`, `bytes` or `frames_and_bytes`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        threshold: Option<String>,
     }
     /// Data of `artifact_changed`: something that the agent made for the person was created, changed
     /// or removed.

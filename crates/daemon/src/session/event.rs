@@ -31,6 +31,7 @@ impl ResumeState {
 
 /// An event for the consumer of a session.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SessionEvent {
     /// An event of the daemon. Each is delivered once, in order.
     Event(DaemonEvent),
@@ -81,6 +82,7 @@ pub struct History {
 
 /// Why a history was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HistoryCause {
     /// The session existed before this handle.
     Attached,
@@ -94,6 +96,7 @@ pub enum HistoryCause {
 
 /// Why a session ended for its handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SessionEndReason {
     /// This handle left.
     Left,

@@ -8,7 +8,7 @@ use crate::house::House;
 use crate::ide::connected;
 
 /// A small MCP server, with one tool and one resource.
-const SERVER: &str = r#"
+const SERVER: &str = r"
 const lines = require('readline').createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -27,7 +27,7 @@ lines.on('line', (line) => {
   const result = (answers[method] ?? (() => ({})))();
   process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\n');
 });
-"#;
+";
 
 /// What a person keeps to themselves.
 const KEY: &str = "sk-of-the-person";

@@ -84,8 +84,8 @@ async fn files_are_read_listed_and_found() {
     assert_eq!(found.matches, [path("sub/deep/ü c.txt")]);
 
     // The same under the folder's own routes.
-    let named = house.client().workspace(folder.to_str().unwrap());
-    let text = named.read_text(&path("a.txt"), &whole).await.unwrap();
+    let by_name = house.client().workspace(folder.to_str().unwrap());
+    let text = by_name.read_text(&path("a.txt"), &whole).await.unwrap();
     assert_eq!(text.size_bytes, Some(14));
 }
 

@@ -226,19 +226,6 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
         ["daemon", "status"] => same::<DaemonStatus>(name, body),
         ["session"] => same::<OpenedSession>(name, body),
         ["workspace", _, "sessions"] => same::<SessionPage>(name, body),
-        ["workspace", "providers"] => same::<ProviderList>(name, body),
-        ["workspace", "env"] => same::<WorkspaceEnvironment>(name, body),
-        ["workspace", "preflight"] => same::<WorkspacePreflight>(name, body),
-        ["workspace", "mcp"] => same::<McpServerList>(name, body),
-        ["workspace", "mcp", _, "tools"] => same::<McpToolList>(name, body),
-        ["workspace", "mcp", _, "resources"] => same::<McpResourceList>(name, body),
-        ["workspace", "skills"] => same::<SkillList>(name, body),
-        ["workspace", "tools"] => same::<ToolList>(name, body),
-        ["file"] => same::<FileText>(name, body),
-        ["file", "bytes"] => same::<FileBytes>(name, body),
-        ["stat"] => same::<FileStat>(name, body),
-        ["list"] | ["workspaces", _, "list"] => same::<FolderListing>(name, body),
-        ["glob"] => same::<GlobMatches>(name, body),
         ["session", _, "load" | "resume"] => {
             same::<LoadedSession>(name, body);
             let lists = ["compactedReplay", "liveJournal"];
@@ -290,32 +277,60 @@ fn check_answer(name: &str, path: &str, status: u16, body: &Value) {
             assert!(switch.model_id().is_some());
             assert_eq!(format!("{switch:?}"), "ModelSet(…)");
         }
-        ["session", _, "context-usage"] => same::<ContextUsageReport>(name, body),
-        ["session", _, "stats"] => same::<SessionStats>(name, body),
-        ["session", _, "supported-commands"] => same::<SupportedCommands>(name, body),
-        ["session", _, "tasks"] => same::<TaskList>(name, body),
-        ["session", _, "tasks", _, "cancel"] => same::<TaskCancelResponse>(name, body),
-        ["session", _, "attachments"] if body["attachments"].is_array() => {
-            for attachment in body["attachments"].as_array().unwrap() {
-                same::<Attachment>(name, attachment);
-            }
-        }
-        ["session", _, "attachments"] => same::<Attachment>(name, body),
-        ["session", _, "attachments" | "mid-turn-messages", _] => {
-            assert!(body["removed"].is_boolean());
-        }
-        ["session", _, "mid-turn-message"] => same::<MidTurnReceipt>(name, body),
-        ["session", _, "mid-turn-messages"] => same::<MidTurnQueue>(name, body),
-        ["session", _, "rewind", "snapshots"] => same::<RewindPointList>(name, body),
-        ["session", _, "rewind"] => same::<RewindResponse>(name, body),
-        ["session", _, "branch"] => same::<BranchResponse>(name, body),
         ["session", _, "approval-mode"] => same::<ApprovalModeSet>(name, body),
         ["session", _, "permission", _] | ["permission", _] => {
             assert_eq!(*body, json!({}), "{name}");
         }
+        ["session", _, ..] => check_activity(name, &parts[2..], body),
+        _ => check_reading(name, &parts, body),
+    }
+}
+
+/// What the routes of a session say besides its turns.
+fn check_activity(name: &str, route: &[&str], body: &Value) {
+    match route {
+        ["context-usage"] => same::<ContextUsageReport>(name, body),
+        ["stats"] => same::<SessionStats>(name, body),
+        ["supported-commands"] => same::<SupportedCommands>(name, body),
+        ["tasks"] => same::<TaskList>(name, body),
+        ["tasks", _, "cancel"] => same::<TaskCancelResponse>(name, body),
+        ["attachments"] if body["attachments"].is_array() => {
+            for attachment in body["attachments"].as_array().unwrap() {
+                same::<Attachment>(name, attachment);
+            }
+        }
+        ["attachments"] => same::<Attachment>(name, body),
+        ["attachments" | "mid-turn-messages", _] => {
+            assert!(body["removed"].is_boolean());
+        }
+        ["mid-turn-message"] => same::<MidTurnReceipt>(name, body),
+        ["mid-turn-messages"] => same::<MidTurnQueue>(name, body),
+        ["rewind", "snapshots"] => same::<RewindPointList>(name, body),
+        ["rewind"] => same::<RewindResponse>(name, body),
+        ["branch"] => same::<BranchResponse>(name, body),
+        _ => panic!("{name}: nobody reads {route:?}"),
+    }
+}
+
+/// What the routes that only read say.
+fn check_reading(name: &str, route: &[&str], body: &Value) {
+    match route {
+        ["workspace", "providers"] => same::<ProviderList>(name, body),
+        ["workspace", "env"] => same::<WorkspaceEnvironment>(name, body),
+        ["workspace", "preflight"] => same::<WorkspacePreflight>(name, body),
+        ["workspace", "mcp"] => same::<McpServerList>(name, body),
+        ["workspace", "mcp", _, "tools"] => same::<McpToolList>(name, body),
+        ["workspace", "mcp", _, "resources"] => same::<McpResourceList>(name, body),
+        ["workspace", "skills"] => same::<SkillList>(name, body),
+        ["workspace", "tools"] => same::<ToolList>(name, body),
+        ["file"] => same::<FileText>(name, body),
+        ["file", "bytes"] => same::<FileBytes>(name, body),
+        ["stat"] => same::<FileStat>(name, body),
+        ["list"] | ["workspaces", _, "list"] => same::<FolderListing>(name, body),
+        ["glob"] => same::<GlobMatches>(name, body),
         _ => assert!(
             name.starts_with("notoken.strict-route"),
-            "{name}: nobody reads {path}"
+            "{name}: nobody reads {route:?}"
         ),
     }
 }
