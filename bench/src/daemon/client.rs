@@ -10,7 +10,7 @@ use conversation::backend::daemon::Translator;
 use conversation::view::Speaker;
 use daemon::connection::{ConnectOptions, IdeConnection, IdeEvents, SessionChoice};
 use daemon::sanitiser::{Sanitiser, TextLimits};
-use daemon::sse::{SseParser, SseItem};
+use daemon::sse::{SseItem, SseParser};
 use daemon::{Address, DaemonEvent};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;

@@ -1,18 +1,23 @@
 //! What goes with a prompt: files of the workspace, and what the person has selected.
 //!
-//! Everything passes the same privacy filter as the context of any agent.
+//! Everything passes the same privacy filter as the context of any agent. A file that is not here to
+//! read is read where the agent works, which may be another machine or a container; it has it anyway.
 
+use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use companion::desk::Desk;
+use private::{Unreadable, read_regular};
 use text::file_uri;
 use workbench::{Place, Visibility};
 
+use crate::Conversation;
 use crate::backend::PromptPart;
 use crate::trouble::{Trouble, TroubleKind};
 
 /// The largest file that travels with a prompt.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u32 = 1 << 20;
 /// How many files may.
 const MOST: usize = 32;
 
@@ -31,7 +36,11 @@ pub struct Prompt {
 
 impl Prompt {
     /// The prompt as a backend takes it, with what goes with it read and judged.
-    pub(crate) async fn parts(mut self, desk: &Desk) -> Result<Vec<PromptPart>, Trouble> {
+    pub(crate) async fn parts(
+        mut self,
+        conversation: &Conversation,
+    ) -> Result<Vec<PromptPart>, Trouble> {
+        let desk = conversation.desk();
         if self.mentions {
             self.attach_mentions(desk).await;
         }
@@ -47,7 +56,7 @@ impl Prompt {
             attached.extend(selection(desk));
         }
         for file in self.files {
-            attached.push(attach(desk, file).await?);
+            attached.push(attach(conversation, file).await?);
         }
         let mut text = self.text;
         if !attached.is_empty() {
@@ -95,36 +104,59 @@ fn selection(desk: &Desk) -> Option<PromptPart> {
     Some(attachment(&file.path, text))
 }
 
-async fn attach(desk: &Desk, file: PathBuf) -> Result<PromptPart, Trouble> {
+async fn attach(conversation: &Conversation, file: PathBuf) -> Result<PromptPart, Trouble> {
+    let desk = conversation.desk();
     let name = file.display().to_string();
-    let roots = desk.ask(|state| state.workbench().roots().to_vec()).await;
-    let roots = roots?;
-    let path = roots.first().map_or(file.clone(), |root| root.join(&file));
-    let cannot = |why: &str| {
+    let cannot = |why: &dyn Display| {
         let why = format!("cannot attach {name}: {why}");
         Trouble::new(TroubleKind::NotAttached, why)
     };
-    let found = tokio::task::spawn_blocking(move || companion::locate(&path, &roots)).await;
-    let Ok(Ok(place)) = found else {
-        return Err(cannot("there is no such file"));
+    let roots = desk.ask(|state| state.workbench().roots().to_vec()).await?;
+    let root = roots.first().cloned();
+    let path = root.as_ref().map_or(file.clone(), |root| root.join(&file));
+    let spelled = path.clone();
+    let found = tokio::task::spawn_blocking(move || companion::locate(&spelled, &roots)).await;
+    let place = match found {
+        Ok(Ok(place)) => place,
+        // It has the name that the person gave it, and no other that we could know of.
+        Ok(Err(error)) if is_elsewhere(&error) => Place {
+            path: path.clone(),
+            real: path.clone(),
+        },
+        _ => return Err(cannot(&"there is no such file")),
     };
     let judged = place.clone();
     let visibility = desk.ask(move |state| state.workbench().judge(&judged));
     if let Visibility::HeldBack(reason) = visibility.await? {
-        return Err(cannot(&reason.to_string()));
+        return Err(cannot(&reason));
     }
-    let read = tokio::task::spawn_blocking(move || read(place)).await;
-    match read {
-        Ok(Ok((place, text))) => Ok(attachment(&place.path, text)),
-        Ok(Err(why)) => Err(cannot(&why)),
-        Err(_) => Err(cannot("it could not be read")),
-    }
+    let file = place.real.clone();
+    let bytes = tokio::task::spawn_blocking(move || read_regular(&file, LARGEST.into())).await;
+    let text = match bytes {
+        Ok(Ok(bytes)) => String::from_utf8(bytes).map_err(|_| cannot(&"it is not UTF-8 text"))?,
+        Ok(Err(Unreadable::Io(error))) if is_elsewhere(&error) => {
+            let below = root.and_then(|root| Some(path.strip_prefix(root).ok()?.to_owned()));
+            let below = below.ok_or_else(|| cannot(&error))?;
+            let text = conversation.read(below, LARGEST).await;
+            text.map_err(|trouble| match trouble.kind {
+                TroubleKind::NotAttached => cannot(&trouble),
+                // It is about the agent's side, and the file may not even be there.
+                _ if error.kind() == io::ErrorKind::NotFound => cannot(&"there is no such file"),
+                _ => cannot(&error),
+            })?
+        }
+        Ok(Err(error)) => return Err(cannot(&error)),
+        Err(_) => return Err(cannot(&"it could not be read")),
+    };
+    Ok(attachment(&place.path, text))
 }
 
-fn read(place: Place) -> Result<(Place, String), String> {
-    let bytes = private::read_regular(&place.real, LARGEST).map_err(|error| error.to_string())?;
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-    Ok((place, text))
+/// Whether a file that cannot be read here for this reason may be there for the agent.
+fn is_elsewhere(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+    )
 }
 
 fn attachment(path: &Path, text: String) -> PromptPart {

@@ -44,6 +44,7 @@
 pub mod daemon;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use workbench::Agent;
@@ -102,6 +103,11 @@ pub trait Backend: Send + 'static {
 
     /// The sessions of this folder that can be connected to, newest first.
     fn list(&mut self) -> Call<Vec<ListedSession>>;
+
+    /// A text file of the folder, as the agent sees it: for what is not here to read, because the
+    /// agent works on another machine, in a container or as another user. `path` is seen from the
+    /// folder. At most `limit` bytes; more is a trouble and not a part of it.
+    fn read(&mut self, path: PathBuf, limit: u32) -> Call<String>;
 }
 
 /// Which session to connect to.

@@ -109,9 +109,10 @@ impl Conversation {
             .await;
     }
 
-    /// Says something. Files that go with it are read here, so that the owner never waits for a disk.
+    /// Says something. Files that go with it are read here, so that the owner never waits for a disk;
+    /// those that are not here to read are read where the agent works.
     pub async fn prompt(&self, prompt: Prompt) -> Result<(), Trouble> {
-        let parts = prompt.parts(&self.desk).await?;
+        let parts = prompt.parts(self).await?;
         self.command(|respond| Command::Prompt(parts, respond))
             .await
     }
@@ -157,6 +158,20 @@ impl Conversation {
     /// Files to attach whose path holds `typed`.
     pub async fn files(&self, typed: String) -> Result<Vec<String>, Trouble> {
         Ok(files::find(&self.desk, typed).await?)
+    }
+
+    /// A file where the agent works, by its path from the folder; at most `limit` bytes.
+    pub(crate) async fn read(&self, path: PathBuf, limit: u32) -> Result<String, Trouble> {
+        self.command(|respond| Command::Read {
+            path,
+            limit,
+            respond,
+        })
+        .await
+    }
+
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
     }
 
     async fn command<T>(

@@ -5,6 +5,7 @@
 //! plain code without locks. What takes time runs as a task whose result comes back to the owner with
 //! what is to be done then.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use companion::desk::Desk;
@@ -53,6 +54,11 @@ pub(crate) enum Command {
     SetMode(String, Respond<()>),
     Answer(String, Reply, Respond<bool>),
     List(Respond<Vec<EarlierSession>>),
+    Read {
+        path: PathBuf,
+        limit: u32,
+        respond: Respond<String>,
+    },
 }
 
 pub(crate) struct Owner<B> {
@@ -157,6 +163,14 @@ impl<B: Backend> Owner<B> {
                 self.when_done(call, responding(respond));
             }
             Command::List(respond) => self.list(respond),
+            Command::Read {
+                path,
+                limit,
+                respond,
+            } => {
+                let call = self.backend.read(path, limit);
+                self.when_done(call, responding(respond));
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! A backend that does what the test says: the third one, which has nothing to do with a daemon.
 
+use std::path::PathBuf;
+
 use conversation::Reply;
 use conversation::backend::{
     Backend, BackendEvent, Call, ListedSession, PromptPart, SessionTarget,
@@ -20,6 +22,8 @@ pub enum Given {
     Session(&'static str),
     /// Whether an answer counts, or a prompt was withdrawn.
     Counted(bool),
+    /// What is in a file.
+    Text(&'static str),
     /// The sessions that there are.
     Sessions(Vec<ListedSession>),
 }
@@ -171,6 +175,13 @@ impl Backend for ScriptedBackend {
     fn answer(&mut self, request: String, reply: Reply) -> Call<bool> {
         self.call(format!("answer {request} {reply:?}"), |given| match given {
             Given::Counted(counted) => counted,
+            given => panic!("{given:?}"),
+        })
+    }
+
+    fn read(&mut self, path: PathBuf, _limit: u32) -> Call<String> {
+        self.call(format!("read {}", path.display()), |given| match given {
+            Given::Text(text) => text.to_owned(),
             given => panic!("{given:?}"),
         })
     }

@@ -16,8 +16,8 @@ use ::daemon::connection::{
 use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{
-    ApprovalMode, ContentBlock, PageRequest, PromptId, PromptRequest, RequestId, SessionContext,
-    SessionId, VoteResult,
+    ApprovalMode, ContentBlock, PageRequest, PromptId, PromptRequest, RelativePath, RequestId,
+    SessionContext, SessionId, TextRange, VoteResult,
 };
 use ::daemon::{
     Address, DaemonClient, DisconnectMode, ErrorReason, IdeConnection, Timeouts, Token,
@@ -308,6 +308,25 @@ impl Backend for DaemonBackend {
                 busy: session.has_active_prompt.unwrap_or(false),
             });
             Ok(listed.collect())
+        })
+    }
+
+    fn read(&mut self, path: PathBuf, limit: u32) -> Call<String> {
+        let connection = self.connection.clone();
+        Box::pin(async move {
+            let absent = || Trouble::new(TroubleKind::NotAttached, "there is no such file");
+            let path = path.to_str().ok_or_else(absent)?;
+            let path = RelativePath::new(path).map_err(|_| absent())?;
+            let range = TextRange {
+                max_bytes: Some(limit),
+                ..TextRange::default()
+            };
+            let text = connection.workspace()?.read_text(&path, &range).await?;
+            if text.truncated {
+                let why = format!("it is larger than {limit} bytes");
+                return Err(Trouble::new(TroubleKind::NotAttached, why));
+            }
+            Ok(text.content)
         })
     }
 }

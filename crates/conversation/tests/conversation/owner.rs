@@ -211,6 +211,47 @@ async fn a_queued_prompt_is_withdrawn_by_its_name() {
     }
 }
 
+/// The agent works where the files are; here is only a part of them.
+#[tokio::test]
+async fn a_file_that_is_not_here_is_read_where_the_agent_works() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let say = |file: &str| {
+        let prompt = Prompt {
+            text: "look".into(),
+            files: vec![file.into()],
+            ..Prompt::default()
+        };
+        let conversation = talk.conversation.clone();
+        tokio::spawn(async move { conversation.prompt(prompt).await })
+    };
+    let saying = say("sub/there.txt");
+    script
+        .expect("read sub/there.txt")
+        .await
+        .give(Given::Text("tea"));
+    let uri = format!(
+        "file://{}/sub/there.txt",
+        machine.companion.root().display()
+    );
+    let sent = format!(r#"prompt [Text("look\n\n"), Attachment {{ uri: "{uri}", text: "tea" }}]"#);
+    script.expect(&sent).await.give(Given::Nothing);
+    saying.await.unwrap().unwrap();
+    // What the person hides is not asked for, wherever it is, and neither is what lies elsewhere.
+    for file in ["run.log", "/nowhere/at/all.txt", "../all.txt"] {
+        let refused = say(file).await.unwrap().unwrap_err();
+        assert_eq!(refused.kind, TroubleKind::NotAttached, "{file}");
+    }
+    let saying = say("absent.txt");
+    let call = script.expect("read absent.txt").await;
+    call.fail(TroubleKind::Refused);
+    let refused = saying.await.unwrap().unwrap_err();
+    assert_eq!(
+        refused.why,
+        "cannot attach absent.txt: there is no such file"
+    );
+}
+
 #[tokio::test]
 async fn a_verdict_of_the_review_reaches_the_agent() {
     let machine = Machine::new();
