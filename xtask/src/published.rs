@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::chore::{self, Chore, tell};
 
 /// The crates, each after those that it needs.
-const CRATES: [&str; 4] = ["text", "private", "workbench", "beacon"];
+const CRATES: [&str; 5] = ["text", "private", "workbench", "beacon", "daemon"];
 
 /// The compiler whose description of a crate is understood. The description is not stable, and what
 /// reads it is of one version.

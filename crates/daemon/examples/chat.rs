@@ -17,11 +17,11 @@
 
 use std::io::Write;
 
-use daemon::connection::{
+use outrigger_daemon::connection::{
     ConnectOptions, IdeConnection, IdeEvent, InteractionRequest, SessionChoice, UserAnswer,
 };
-use daemon::wire::{ApprovalMode, SessionUpdate};
-use daemon::{Address, DisconnectMode, Token};
+use outrigger_daemon::wire::{ApprovalMode, SessionUpdate};
+use outrigger_daemon::{Address, DisconnectMode, Token};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -16,9 +16,11 @@
     reason = "an example prints as it is; a program would replace control characters first"
 )]
 
-use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, InteractionRequest, UserAnswer};
-use daemon::wire::ApprovalMode;
-use daemon::{Address, Token};
+use outrigger_daemon::connection::{
+    ConnectOptions, IdeConnection, IdeEvent, InteractionRequest, UserAnswer,
+};
+use outrigger_daemon::wire::ApprovalMode;
+use outrigger_daemon::{Address, Token};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 #[tokio::main]

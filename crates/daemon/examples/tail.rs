@@ -15,8 +15,8 @@
 
 use std::path::Path;
 
-use daemon::wire::{RestoreSession, SessionId};
-use daemon::{Address, DaemonClient, Session, SessionEvent, SessionSettings, Token};
+use outrigger_daemon::wire::{RestoreSession, SessionId};
+use outrigger_daemon::{Address, DaemonClient, Session, SessionEvent, SessionSettings, Token};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,5 +1,46 @@
 //! A client for the `qwen serve` daemon, over HTTP and server-sent events on loopback.
 //!
+//! ```
+//! use outrigger_daemon::connection::{ConnectOptions, IdeConnection, IdeEvent};
+//! use outrigger_daemon::wire::{ApprovalMode, SessionUpdate};
+//! use outrigger_daemon::{Address, DisconnectMode, Token};
+//!
+//! # use testkit::fake_daemon::{self as kit, FakeDaemon, OnPrompt};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let daemon = FakeDaemon::for_conversations("/home/dev/ws").await;
+//! # let words = ["It ", "makes tea."].map(String::from);
+//! # daemon.world().on_prompt = OnPrompt::FinishFirst(words.into());
+//! # let (port, secret, project) = (daemon.port, kit::TOKEN, "/home/dev/ws");
+//! let (connection, mut events) = IdeConnection::new();
+//! connection
+//!     .connect(ConnectOptions {
+//!         address: Address::local(port),
+//!         token: Some(Token::new(secret)?),
+//!         workspace: Some(project.into()),
+//!         // The daemon's own default asks nobody.
+//!         approval_mode: Some(ApprovalMode::Default),
+//!         ..ConnectOptions::default()
+//!     })
+//!     .await?;
+//! connection.send_prompt("What does this project do?").await?;
+//! let mut answer = String::new();
+//! while let Some(event) = events.next().await {
+//!     match event {
+//!         IdeEvent::Update { update: SessionUpdate::AgentMessage(chunk), .. } => {
+//!             answer.push_str(chunk.text());
+//!         }
+//!         IdeEvent::RequestOpened(request) => println!("the agent asks: {}", request.title),
+//!         IdeEvent::TurnEnded { .. } | IdeEvent::Disconnected { .. } => break,
+//!         _ => {}
+//!     }
+//! }
+//! assert_eq!(answer, "It makes tea.");
+//! connection.disconnect(DisconnectMode::Detach).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Each layer uses the one before it, and has an event type of its own:
 //!
 //! 1. [`DaemonClient`]: the daemon's routes, one typed method each, without state. A stream yields
@@ -13,8 +54,8 @@
 //! starts and ends a daemon as a child process.
 //!
 //! Start reading at [`Session::open`], then `session/reader.rs`, which holds the rules of
-//! reconnecting. The protocol is described in `docs/protocols/daemon.md`, and [`routes`] says of each
-//! route of the daemon whether it is here.
+//! reconnecting. [`protocol`] describes what the daemon does, and [`routes`] says of each of its routes
+//! whether it is here.
 //!
 //! Nothing in here knows an editor or a page. Clocks are the runtime's; randomness is passed in.
 
@@ -28,6 +69,8 @@ pub mod fuzzing;
 mod http;
 mod json;
 pub mod managed;
+#[doc = include_str!("../docs/protocol.md")]
+pub mod protocol {}
 #[doc = include_str!("../docs/routes.md")]
 pub mod routes {}
 pub mod sanitiser;

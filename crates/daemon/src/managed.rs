@@ -4,7 +4,7 @@
 //! machine can read the arguments of a process. It chooses its own port, and prints its address.
 //!
 //! ```no_run
-//! use daemon::managed::{LaunchOptions, ManagedDaemon};
+//! use outrigger_daemon::managed::{LaunchOptions, ManagedDaemon};
 //!
 //! # async fn own() -> Result<(), Box<dyn std::error::Error>> {
 //! let daemon = ManagedDaemon::start(LaunchOptions::new("/home/me/project")).await?;

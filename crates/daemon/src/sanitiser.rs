@@ -5,14 +5,14 @@
 //! events and which of their fields may be shown is for the caller to decide.
 //!
 //! ```
-//! use daemon::sanitiser::{Sanitiser, TextLimits};
-//! use daemon::{Address, Token};
+//! use outrigger_daemon::sanitiser::{Sanitiser, TextLimits};
+//! use outrigger_daemon::{Address, Token};
 //!
 //! let token = Token::new("the-secret")?;
 //! let sanitiser = Sanitiser::new(TextLimits::default()).hiding(Some(token), &Address::local(4170));
 //! let text = "curl -H 'Authorization: the-secret' http://127.0.0.1:4170/session";
 //! assert_eq!(sanitiser.text(text), "curl -H 'Authorization: [hidden]' http://[hidden]/session");
-//! # Ok::<(), daemon::TokenError>(())
+//! # Ok::<(), outrigger_daemon::TokenError>(())
 //! ```
 
 mod secrets;

@@ -24,7 +24,7 @@ type Open = dyn Fn(DaemonClient, ConnectOptions) -> OpeningSession + Send + Sync
 /// than the options have, count them, or let an attempt fail in a test:
 ///
 /// ```
-/// use daemon::connection::{ConnectOptions, SessionFactory};
+/// use outrigger_daemon::connection::{ConnectOptions, SessionFactory};
 ///
 /// let options = ConnectOptions {
 ///     sessions: SessionFactory::new(|client, options| {

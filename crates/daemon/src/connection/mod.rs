@@ -5,8 +5,8 @@
 //! disconnects one after the other, so the last call decides.
 //!
 //! ```no_run
-//! use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, UserAnswer};
-//! use daemon::wire::SessionUpdate;
+//! use outrigger_daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, UserAnswer};
+//! use outrigger_daemon::wire::SessionUpdate;
 //!
 //! # async fn chat() -> Result<(), Box<dyn std::error::Error>> {
 //! let (connection, mut events) = IdeConnection::new();

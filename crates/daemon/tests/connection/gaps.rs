@@ -2,10 +2,10 @@
 //!
 //! Gaps 6, 7 and 9 are closed by the session below; here is what a person notices of it.
 
-use daemon::connection::{
+use outrigger_daemon::connection::{
     ConnectError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, SetupError, UserAnswer,
 };
-use daemon::{DisconnectMode, TurnEnd};
+use outrigger_daemon::{DisconnectMode, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{SESSION, until};

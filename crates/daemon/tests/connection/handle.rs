@@ -5,12 +5,12 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use daemon::connection::{
+use futures_core::Stream;
+use outrigger_daemon::connection::{
     CallError, ConnectError, ConnectOptions, IdeConnection, IdeEvent, SessionChoice, SessionFactory,
 };
-use daemon::wire::{ApprovalMode, SessionId};
-use daemon::{Address, DaemonError, DisconnectMode, TurnEnd};
-use futures_core::Stream;
+use outrigger_daemon::wire::{ApprovalMode, SessionId};
+use outrigger_daemon::{Address, DaemonError, DisconnectMode, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION};
@@ -227,7 +227,7 @@ async fn a_model_is_sent_for_a_new_session_only() {
 /// The folder of the connection decides which of the daemon's routes are asked.
 #[tokio::test]
 async fn the_folder_is_the_one_that_was_connected_to() {
-    use daemon::wire::{PageRequest, RelativePath};
+    use outrigger_daemon::wire::{PageRequest, RelativePath};
 
     let daemon = daemon().await;
     let mut both = crate::person::capabilities("/home/dev/ws");

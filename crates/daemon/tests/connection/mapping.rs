@@ -1,9 +1,9 @@
 //! The table that the daemon's design gives to whoever adapts it, row by row: what each event makes
 //! the connection do. Where ours differs on purpose the row says so.
 
-use daemon::connection::{CloseReason, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
-use daemon::wire::{SessionUpdate, StopReason};
-use daemon::{DisconnectMode, TurnEnd};
+use outrigger_daemon::connection::{CloseReason, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
+use outrigger_daemon::wire::{SessionUpdate, StopReason};
+use outrigger_daemon::{DisconnectMode, TurnEnd};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, SESSION, chunk};

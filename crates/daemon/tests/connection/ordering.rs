@@ -2,11 +2,11 @@
 
 use std::future::Future;
 
-use daemon::connection::{
+use outrigger_daemon::connection::{
     CallError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, SessionChoice,
 };
-use daemon::wire::SessionUpdate;
-use daemon::{DisconnectMode, HistoryCause, TurnEnd};
+use outrigger_daemon::wire::SessionUpdate;
+use outrigger_daemon::{DisconnectMode, HistoryCause, TurnEnd};
 use serde_json::json;
 
 use crate::fake::SESSION;

@@ -1,8 +1,8 @@
 //! A person in front of a connection, and the daemon behind it.
 
-use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
-use daemon::wire::{RequestId, SessionUpdate};
-use daemon::{Address, Timeouts, Token};
+use outrigger_daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
+use outrigger_daemon::wire::{RequestId, SessionUpdate};
+use outrigger_daemon::{Address, Timeouts, Token};
 use testkit::fake_daemon::{FakeDaemon, PATIENCE, SESSION, TOKEN, until};
 
 use crate::quick::quick;
@@ -85,7 +85,9 @@ pub(crate) async fn first<T>(events: &mut IdeEvents, pick: impl Fn(IdeEvent) -> 
     }
 }
 
-pub(crate) async fn asked(events: &mut IdeEvents) -> daemon::connection::InteractionRequest {
+pub(crate) async fn asked(
+    events: &mut IdeEvents,
+) -> outrigger_daemon::connection::InteractionRequest {
     first(events, |event| match event {
         IdeEvent::RequestOpened(request) => Some(*request),
         _ => None,
@@ -93,7 +95,9 @@ pub(crate) async fn asked(events: &mut IdeEvents) -> daemon::connection::Interac
     .await
 }
 
-pub(crate) async fn closed(events: &mut IdeEvents) -> (String, daemon::connection::CloseReason) {
+pub(crate) async fn closed(
+    events: &mut IdeEvents,
+) -> (String, outrigger_daemon::connection::CloseReason) {
     first(events, |event| match event {
         IdeEvent::RequestClosed { request, reason } => Some((request.to_string(), reason)),
         _ => None,
@@ -101,7 +105,9 @@ pub(crate) async fn closed(events: &mut IdeEvents) -> (String, daemon::connectio
     .await
 }
 
-pub(crate) async fn disconnected(events: &mut IdeEvents) -> daemon::connection::DisconnectReason {
+pub(crate) async fn disconnected(
+    events: &mut IdeEvents,
+) -> outrigger_daemon::connection::DisconnectReason {
     first(events, |event| match event {
         IdeEvent::Disconnected { reason, .. } => Some(reason),
         _ => None,

@@ -1,7 +1,7 @@
 //! Requests of the agent: each for itself, at the same time, and over when they are over.
 
-use daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
-use daemon::wire::{PermissionOutcome, ToolKind, VoteResult};
+use outrigger_daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
+use outrigger_daemon::wire::{PermissionOutcome, ToolKind, VoteResult};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, SESSION, until};

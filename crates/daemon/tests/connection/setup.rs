@@ -1,8 +1,10 @@
 //! What keeps a person from connecting comes back once, with a hint, and is never tried again.
 
-use daemon::connection::{ConnectError, ConnectOptions, IdeConnection, SessionChoice, SetupError};
-use daemon::wire::SessionId;
-use daemon::{Address, ResumeState};
+use outrigger_daemon::connection::{
+    ConnectError, ConnectOptions, IdeConnection, SessionChoice, SetupError,
+};
+use outrigger_daemon::wire::SessionId;
+use outrigger_daemon::{Address, ResumeState};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, http};

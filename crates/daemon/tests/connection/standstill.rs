@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use daemon::connection::{ConnectOptions, IdeEvent};
-use daemon::wire::SessionUpdate;
-use daemon::{SessionSettings, TurnEnd};
+use outrigger_daemon::connection::{ConnectOptions, IdeEvent};
+use outrigger_daemon::wire::SessionUpdate;
+use outrigger_daemon::{SessionSettings, TurnEnd};
 
 use crate::fake::{FakeDaemon, SESSION, until};
 use crate::person::{connected_as, daemon, next, options, permission};

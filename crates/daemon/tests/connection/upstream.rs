@@ -1,9 +1,11 @@
 //! The test cases of the published adapter, under their own names, with what ours does instead where
 //! it differs on purpose.
 
-use daemon::connection::{CallError, ConnectError, DisconnectReason, IdeConnection, IdeEvent};
-use daemon::wire::{ContentBlock, PromptRequest, StopReason};
-use daemon::{Address, AddressError, DisconnectMode, TurnEnd};
+use outrigger_daemon::connection::{
+    CallError, ConnectError, DisconnectReason, IdeConnection, IdeEvent,
+};
+use outrigger_daemon::wire::{ContentBlock, PromptRequest, StopReason};
+use outrigger_daemon::{Address, AddressError, DisconnectMode, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{SESSION, chunk};

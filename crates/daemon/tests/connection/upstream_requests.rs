@@ -1,8 +1,8 @@
 //! The test cases of the published adapter about permissions and questions, under their own names.
 
-use daemon::DisconnectMode;
-use daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
-use daemon::wire::{PermissionOutcome, VoteResult};
+use outrigger_daemon::DisconnectMode;
+use outrigger_daemon::connection::{CallError, CloseReason, IdeEvent, UserAnswer};
+use outrigger_daemon::wire::{PermissionOutcome, VoteResult};
 use serde_json::json;
 
 use crate::fake::{SESSION, until};

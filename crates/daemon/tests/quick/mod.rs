@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daemon::{Backoff, Jitter, SessionSettings};
+use outrigger_daemon::{Backoff, Jitter, SessionSettings};
 use testkit::fake_daemon::PATIENCE;
 
 pub(crate) fn quick() -> SessionSettings {

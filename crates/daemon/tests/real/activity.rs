@@ -1,10 +1,12 @@
 //! Attachments, messages in the middle of a turn, background tasks, commands and usage, with the published
 //! daemon.
 
-use daemon::EventBody;
-use daemon::connection::{CallError, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
-use daemon::event::MidTurnMessagesRead;
-use daemon::wire::{ApprovalMode, ContentBlock, MidTurnMessage, NewAttachment, PromptId, TaskKind};
+use outrigger_daemon::EventBody;
+use outrigger_daemon::connection::{CallError, IdeConnection, IdeEvent, IdeEvents, UserAnswer};
+use outrigger_daemon::event::MidTurnMessagesRead;
+use outrigger_daemon::wire::{
+    ApprovalMode, ContentBlock, MidTurnMessage, NewAttachment, PromptId, TaskKind,
+};
 use serde_json::json;
 use testkit::Call;
 

@@ -1,10 +1,10 @@
 //! Talking: text, thoughts, tools, queues, models, modes, and what the reading routes tell.
 
-use daemon::wire::{
+use outrigger_daemon::wire::{
     ApprovalMode, NewSession, PageRequest, RestoreSession, SessionUpdate, StopReason,
     TranscriptRequest, TurnState,
 };
-use daemon::{
+use outrigger_daemon::{
     DaemonClient, DisconnectMode, ErrorReason, EventBody, Session, SessionEndReason, SessionEvent,
     Token, TurnEnd,
 };
@@ -210,7 +210,7 @@ async fn models_modes_failures_and_set_up_errors() {
     let turn = session.prompt("please FAIL").await.unwrap();
     assert!(matches!(end_of(turn).await, TurnEnd::Failed { .. }));
     let empty = session
-        .prompt(daemon::wire::PromptRequest::new(Vec::new()))
+        .prompt(outrigger_daemon::wire::PromptRequest::new(Vec::new()))
         .await
         .unwrap_err();
     assert_eq!(empty.reason(), Some(ErrorReason::BadRequest));
@@ -234,7 +234,7 @@ async fn models_modes_failures_and_set_up_errors() {
     );
     let refused = stranger.capabilities().await.unwrap_err();
     assert_eq!(refused.reason(), Some(ErrorReason::Unauthorized));
-    let named: daemon::Address = format!("http://localhost:{}", house.daemon.port())
+    let named: outrigger_daemon::Address = format!("http://localhost:{}", house.daemon.port())
         .parse()
         .unwrap();
     house.client_at(named).capabilities().await.unwrap();

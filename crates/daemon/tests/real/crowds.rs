@@ -1,11 +1,11 @@
 //! Several people in one conversation, under each rule of whose vote counts.
 
-use daemon::connection::{
+use outrigger_daemon::connection::{
     AnswerOutcome, CloseReason, ConnectOptions, IdeConnection, IdeEvent, IdeEvents, SessionChoice,
     UserAnswer,
 };
-use daemon::wire::{PermissionOutcome, PermissionPolicy, VoteResult};
-use daemon::{DaemonError, ErrorReason};
+use outrigger_daemon::wire::{PermissionOutcome, PermissionPolicy, VoteResult};
+use outrigger_daemon::{DaemonError, ErrorReason};
 use serde_json::json;
 use testkit::Call;
 
@@ -63,7 +63,7 @@ async fn only_who_prompted_may_vote_if_one_is_designated() {
     let request = asked(&mut others.1).await;
     let refused = others.0.answer(&request.id, &UserAnswer::Allow).await;
     let reason = match &refused {
-        Err(daemon::connection::CallError::Daemon(error)) => DaemonError::reason(error),
+        Err(outrigger_daemon::connection::CallError::Daemon(error)) => DaemonError::reason(error),
         _ => None,
     };
     assert_eq!(reason, Some(ErrorReason::VoteForbidden), "{refused:?}");

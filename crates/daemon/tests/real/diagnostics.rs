@@ -1,6 +1,6 @@
 //! What the published daemon says about itself, with a key in every place that a person may have written one.
 
-use daemon::wire::RelativePath;
+use outrigger_daemon::wire::RelativePath;
 use serde_json::json;
 use testkit::TOKEN;
 

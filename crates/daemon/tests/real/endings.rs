@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use daemon::wire::{RestoreSession, TranscriptRequest};
-use daemon::{
+use outrigger_daemon::wire::{RestoreSession, TranscriptRequest};
+use outrigger_daemon::{
     DaemonEvent, ErrorCode, HistoryCause, Session, SessionEndReason, SessionEvent, TurnEnd,
 };
 use rustix::process::Signal;

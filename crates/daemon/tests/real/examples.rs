@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use daemon::wire::{NewSession, SessionScope};
-use daemon::{Session, SessionEvents, SessionSettings};
+use outrigger_daemon::wire::{NewSession, SessionScope};
+use outrigger_daemon::{Session, SessionEvents, SessionSettings};
 use testkit::{Call, PATIENCE, TOKEN, soon};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use daemon::wire::{ByteRange, FileKind, GlobRequest, RelativePath, TextRange};
-use daemon::{DaemonError, ErrorReason};
+use outrigger_daemon::wire::{ByteRange, FileKind, GlobRequest, RelativePath, TextRange};
+use outrigger_daemon::{DaemonError, ErrorReason};
 
 use crate::house::House;
 use crate::ide::connected;

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use daemon::EventBody;
-use daemon::connection::{
+use outrigger_daemon::EventBody;
+use outrigger_daemon::connection::{
     ConnectError, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, IdeEvents,
     SessionChoice, SetupError,
 };
-use daemon::event::SessionRewound;
-use daemon::wire::{
+use outrigger_daemon::event::SessionRewound;
+use outrigger_daemon::wire::{
     ApprovalMode, ContentBlock, NewAttachment, PageRequest, RewindFiles, SessionId, SessionUpdate,
     TranscriptRequest,
 };

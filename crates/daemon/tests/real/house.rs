@@ -4,8 +4,8 @@ use std::fs;
 use std::ops::Deref;
 use std::time::Duration;
 
-use daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
-use daemon::{
+use outrigger_daemon::wire::{ApprovalMode, NewSession, SessionScope, SessionUpdate};
+use outrigger_daemon::{
     Address, Backoff, DaemonClient, DaemonError, ErrorReason, EventBody, Jitter, Session,
     SessionEvent, SessionEvents, SessionSettings, Token, Turn, TurnEnd,
 };
@@ -197,7 +197,7 @@ impl Screen {
         &mut self,
         updates: &mut SessionEvents,
         kind: &str,
-    ) -> daemon::DaemonEvent {
+    ) -> outrigger_daemon::DaemonEvent {
         match self
             .watch(updates, kind, |_, update| is(update, kind))
             .await
@@ -213,7 +213,7 @@ pub(crate) fn is(update: &SessionEvent, kind: &str) -> bool {
 }
 
 /// What the agent says in an event.
-pub(crate) fn said(event: &daemon::DaemonEvent) -> String {
+pub(crate) fn said(event: &outrigger_daemon::DaemonEvent) -> String {
     match event.body() {
         EventBody::SessionUpdate(SessionUpdate::AgentMessage(chunk)) => chunk.text().to_owned(),
         _ => String::new(),

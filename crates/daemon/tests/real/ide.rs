@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use daemon::connection::{
+use outrigger_daemon::connection::{
     CloseReason, ConnectOptions, DisconnectReason, IdeConnection, IdeEvent, IdeEvents,
     InteractionRequest, SessionChoice, UserAnswer,
 };
-use daemon::wire::{ApprovalMode, PermissionOutcome, SessionUpdate, VoteResult};
-use daemon::{Address, DisconnectMode, Token, TurnEnd};
+use outrigger_daemon::wire::{ApprovalMode, PermissionOutcome, SessionUpdate, VoteResult};
+use outrigger_daemon::{Address, DisconnectMode, Token, TurnEnd};
 use rustix::process::Signal;
 use serde_json::json;
 use testkit::{Call, PATIENCE, TOKEN};

@@ -1,8 +1,10 @@
 //! Streams that break while the daemon is fine: cuts, old cursors, rings that are too small.
 
-use daemon::client::Subscription;
-use daemon::wire::{Epoch, RestoreSession};
-use daemon::{DaemonError, ErrorReason, HistoryCause, ResumeState, Session, SessionEvent};
+use outrigger_daemon::client::Subscription;
+use outrigger_daemon::wire::{Epoch, RestoreSession};
+use outrigger_daemon::{
+    DaemonError, ErrorReason, HistoryCause, ResumeState, Session, SessionEvent,
+};
 
 use crate::conversations::complete;
 use crate::house::{House, Screen, end_of, settings};

@@ -1,8 +1,8 @@
 //! In which mode a session of the published daemon runs, and what is left at the daemon when its
 //! client leaves.
 
-use daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionScope};
-use daemon::{DisconnectMode, HistoryCause, Session, SessionEvent};
+use outrigger_daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionScope};
+use outrigger_daemon::{DisconnectMode, HistoryCause, Session, SessionEvent};
 use rustix::process::Signal;
 use serde_json::json;
 use testkit::{Call, soon};

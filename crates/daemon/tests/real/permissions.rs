@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use daemon::wire::{
+use outrigger_daemon::wire::{
     OptionKind, PermissionRequest, PermissionVote, RestoreSession, StopReason, VoteResult,
 };
-use daemon::{EventBody, Session, SessionEvents, TurnEnd};
+use outrigger_daemon::{EventBody, Session, SessionEvents, TurnEnd};
 use serde_json::json;
 use testkit::Call;
 
@@ -166,6 +166,9 @@ async fn two_clients_see_the_same_and_one_vote_counts() {
         screen.event(updates, "permission_resolved").await;
         screen.event(updates, "turn_complete").await;
     }
-    second.leave(daemon::DisconnectMode::Detach).await.unwrap();
+    second
+        .leave(outrigger_daemon::DisconnectMode::Detach)
+        .await
+        .unwrap();
     assert_eq!(first.status().await.unwrap().client_count, Some(1));
 }

@@ -3,11 +3,13 @@
 use std::fs;
 
 use conversation::backend::daemon::Translator;
-use daemon::connection::{ConnectError, ConnectOptions, IdeConnection, IdeEvent, SetupError};
-use daemon::managed::{LaunchOptions, ManagedDaemon};
-use daemon::sanitiser::{Sanitiser, TextLimits};
-use daemon::wire::ApprovalMode;
-use daemon::{Address, Token};
+use outrigger_daemon::connection::{
+    ConnectError, ConnectOptions, IdeConnection, IdeEvent, SetupError,
+};
+use outrigger_daemon::managed::{LaunchOptions, ManagedDaemon};
+use outrigger_daemon::sanitiser::{Sanitiser, TextLimits};
+use outrigger_daemon::wire::ApprovalMode;
+use outrigger_daemon::{Address, Token};
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::{Clients, Machine, TOKEN};
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use daemon::DaemonError;
-use daemon::client::{EventCursor, StreamItem, Subscription};
-use daemon::connection::IdeEvent;
-use daemon::wire::{RestoreSession, SessionUpdate};
+use outrigger_daemon::DaemonError;
+use outrigger_daemon::client::{EventCursor, StreamItem, Subscription};
+use outrigger_daemon::connection::IdeEvent;
+use outrigger_daemon::wire::{RestoreSession, SessionUpdate};
 use serde_json::json;
 use testkit::{Call, PATIENCE};
 
@@ -97,7 +97,7 @@ async fn a_background_agent_goes_on_after_the_turn() {
     let (connection, mut events) = connected(&house).await;
     let sent = connection.send_prompt("please OUTER").await.unwrap();
     let request = asked(&mut events).await;
-    let yes = daemon::connection::UserAnswer::Allow;
+    let yes = outrigger_daemon::connection::UserAnswer::Allow;
     connection.answer(&request.id, &yes).await.unwrap();
     let prompt = sent.id().cloned();
     assert_eq!(sent.end().await, complete());
@@ -145,20 +145,23 @@ async fn a_daemon_that_comes_back_on_another_port_is_found_by_its_new_address() 
     drop((session, updates));
     house.end(rustix::process::Signal::TERM).await;
     house.start_elsewhere();
-    let settings = daemon::SessionSettings {
+    let settings = outrigger_daemon::SessionSettings {
         give_up_after: Duration::from_mins(3),
         ..crate::house::settings()
     };
     let client = house.client();
     let (session, mut updates) =
-        daemon::Session::resume(client, &state, &RestoreSession::default(), settings)
+        outrigger_daemon::Session::resume(client, &state, &RestoreSession::default(), settings)
             .await
             .unwrap();
     let mut screen = Screen::default();
-    let history = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said before";
+    let history =
+        |screen: &Screen, _: &outrigger_daemon::SessionEvent| screen.text == "said before";
     screen.watch(&mut updates, "the history", history).await;
     let turn = session.prompt("AFTER").await.unwrap();
     assert_eq!(end_of(turn).await, complete());
-    let both = |screen: &Screen, _: &daemon::SessionEvent| screen.text == "said beforesaid after";
+    let both = |screen: &Screen, _: &outrigger_daemon::SessionEvent| {
+        screen.text == "said beforesaid after"
+    };
     screen.watch(&mut updates, "both", both).await;
 }

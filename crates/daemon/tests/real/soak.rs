@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
-use daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
-use daemon::wire::{PromptId, SessionUpdate};
+use outrigger_daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, IdeEvents};
+use outrigger_daemon::wire::{PromptId, SessionUpdate};
 use testkit::PATIENCE;
 
 use crate::conversations::complete;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use daemon::Address;
+use outrigger_daemon::Address;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;

@@ -1,8 +1,8 @@
 //! The routes of a session besides its turns: attachments, messages in the middle of a turn, tasks, what is
 //! used, and the way back.
 
-use daemon::ErrorReason;
-use daemon::wire::{
+use outrigger_daemon::ErrorReason;
+use outrigger_daemon::wire::{
     Attachment, AttachmentId, ClientId, ContentBlock, MidTurnMessage, NewAttachment, PromptId,
     RewindFiles, RewindPointId, SessionId, TaskId, TaskKind,
 };

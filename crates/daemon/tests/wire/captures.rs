@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
-use daemon::sse::{SseItem, SseParser};
-use daemon::wire::{
+use outrigger_daemon::sse::{SseItem, SseParser};
+use outrigger_daemon::wire::{
     AcceptedPrompt, ApprovalModeSet, Attachment, BranchResponse, ContextUsageReport,
     DaemonCapabilities, DaemonStatus, FileBytes, FileStat, FileText, FolderListing, GlobMatches,
     Health, Heartbeat, LoadedSession, McpResourceList, McpServerList, McpToolList, MidTurnQueue,
@@ -14,7 +14,7 @@ use daemon::wire::{
     SkillList, SupportedCommands, TaskCancelResponse, TaskList, ToolList, TranscriptPage,
     TurnStatus, WorkspaceEnvironment, WorkspacePreflight,
 };
-use daemon::{DaemonEvent, EventBody};
+use outrigger_daemon::{DaemonEvent, EventBody};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

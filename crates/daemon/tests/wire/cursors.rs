@@ -1,7 +1,7 @@
 //! Every row of the cursor table: what a stream answers to a cursor, and what the session makes of it.
 
-use daemon::wire::{NewSession, RestoreSession};
-use daemon::{HistoryCause, ResumeState, Session, SessionEndReason, SessionEvent};
+use outrigger_daemon::wire::{NewSession, RestoreSession};
+use outrigger_daemon::{HistoryCause, ResumeState, Session, SessionEndReason, SessionEvent};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION, ending, http, is, next, quick, shown, take_until, until};
@@ -262,7 +262,7 @@ async fn a_session_that_nobody_knows_is_lost_and_not_sought_for_ever() {
     let error = Session::load(
         daemon.client(),
         session.id(),
-        &daemon::wire::RestoreSession::default(),
+        &outrigger_daemon::wire::RestoreSession::default(),
         quick(),
     )
     .await;

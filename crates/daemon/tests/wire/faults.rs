@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use daemon::wire::{NewSession, RestoreSession, SessionId};
-use daemon::{
+use outrigger_daemon::wire::{NewSession, RestoreSession, SessionId};
+use outrigger_daemon::{
     Address, DaemonClient, HistoryCause, Session, SessionEndReason, SessionEvent, SessionSettings,
     Token, TurnEnd,
 };
@@ -19,7 +19,7 @@ fn envelope(id: u64, text: &str) -> String {
     json!({"id": id, "v": 1, "type": "session_update", "data": chunk(text)}).to_string()
 }
 
-fn all(updates: &mut daemon::SessionEvents) -> Vec<SessionEvent> {
+fn all(updates: &mut outrigger_daemon::SessionEvents) -> Vec<SessionEvent> {
     std::iter::from_fn(|| updates.try_next()).collect()
 }
 
@@ -124,7 +124,7 @@ async fn the_largest_frame_passes_and_a_larger_one_is_reported_once() {
     let daemon = FakeDaemon::start().await;
     let (session, mut updates) = daemon.session().await;
     let overhead = envelope(1, "").len();
-    let largest = "x".repeat(daemon::sse::MAX_FRAME - overhead);
+    let largest = "x".repeat(outrigger_daemon::sse::MAX_FRAME - overhead);
     take_until(&mut updates, is("replay_complete")).await;
     daemon.send(format!("id: 1\ndata: {}\n\n", envelope(1, &largest)));
     let taken = take_until(&mut updates, is("session_update")).await;
@@ -161,7 +161,7 @@ async fn unknown_events_are_delivered_raw_and_counted() {
     };
     assert_eq!(
         (event.data(), event.body()),
-        (r#"{"a":[1]}"#, daemon::EventBody::Unknown)
+        (r#"{"a":[1]}"#, outrigger_daemon::EventBody::Unknown)
     );
     assert_eq!(session.counters().unknown, 1);
 }

@@ -5,8 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use daemon::connection::{ConnectError, ConnectOptions, SetupError};
-use daemon::{Address, DaemonClient, DaemonError, IdeConnection, Token};
+use outrigger_daemon::connection::{ConnectError, ConnectOptions, SetupError};
+use outrigger_daemon::{Address, DaemonClient, DaemonError, IdeConnection, Token};
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
 

@@ -1,8 +1,8 @@
 //! The known gaps of the published adapter, as far as they are closed below the IDE connection. Each
 //! test fails on the gap it is named after.
 
-use daemon::wire::{NewSession, PermissionVote, RequestId, RestoreSession, VoteResult};
-use daemon::{DisconnectMode, EventBody, ResumeState, Session, TurnEnd};
+use outrigger_daemon::wire::{NewSession, PermissionVote, RequestId, RestoreSession, VoteResult};
+use outrigger_daemon::{DisconnectMode, EventBody, ResumeState, Session, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION, end_of, http, is, quick, shown, take_until, until};
@@ -22,7 +22,7 @@ async fn gap_01_questions_are_recognised_although_their_kind_is_think() {
     );
     let (_session, mut updates) = daemon.session().await;
     let taken = take_until(&mut updates, is("permission_request")).await;
-    let Some(daemon::SessionEvent::Event(event)) = taken.last() else {
+    let Some(outrigger_daemon::SessionEvent::Event(event)) = taken.last() else {
         panic!()
     };
     let EventBody::PermissionRequest(request) = event.body() else {
@@ -65,7 +65,7 @@ async fn gap_03_resolutions_by_others_are_delivered() {
     let resolved: Vec<String> = taken
         .iter()
         .filter_map(|it| match it {
-            daemon::SessionEvent::Event(event) => match event.body() {
+            outrigger_daemon::SessionEvent::Event(event) => match event.body() {
                 EventBody::PermissionResolved(it) | EventBody::PermissionAlreadyResolved(it) => {
                     Some(it.request_id.to_string())
                 }
@@ -247,7 +247,7 @@ async fn gap_11_every_event_that_matters_has_a_type() {
     }
     until("every event", || session.counters().events == 7).await;
     let typed = std::iter::from_fn(|| updates.try_next()).filter(|it| match it {
-        daemon::SessionEvent::Event(event) => {
+        outrigger_daemon::SessionEvent::Event(event) => {
             !matches!(event.body(), EventBody::Unknown | EventBody::Malformed(_))
         }
         _ => false,
@@ -264,7 +264,7 @@ async fn gap_13_a_malformed_request_can_still_be_declined() {
         json!({"requestId": "r-1", "options": "none"}),
     );
     let taken = take_until(&mut updates, is("permission_request")).await;
-    let Some(daemon::SessionEvent::Event(event)) = taken.last() else {
+    let Some(outrigger_daemon::SessionEvent::Event(event)) = taken.last() else {
         panic!()
     };
     assert!(matches!(event.body(), EventBody::Malformed(_)));

@@ -1,8 +1,8 @@
 //! In which approval mode a session runs, and with which model. The daemon's own mode asks nobody, so
 //! what is at stake is whether a person is asked.
 
-use daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionId, SessionScope};
-use daemon::{DaemonError, ResumeState, Session, SessionEvent, SessionEvents};
+use outrigger_daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionId, SessionScope};
+use outrigger_daemon::{DaemonError, ResumeState, Session, SessionEvent, SessionEvents};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, SESSION, is, quick, take_until};

@@ -1,8 +1,8 @@
 //! Where a consumer goes on after it has crashed: nothing is lost, and at most the event that it was
 //! working on comes twice.
 
-use daemon::wire::{RestoreSession, SessionId};
-use daemon::{ResumeState, Session, SessionEvent, SessionEvents};
+use outrigger_daemon::wire::{RestoreSession, SessionId};
+use outrigger_daemon::{ResumeState, Session, SessionEvent, SessionEvents};
 
 use crate::fake::{FakeDaemon, SESSION, end_of, next, quick, shown, until};
 use crate::watching::Opens;

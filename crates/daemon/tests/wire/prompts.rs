@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use daemon::wire::StopReason;
-use daemon::{
+use outrigger_daemon::wire::StopReason;
+use outrigger_daemon::{
     DaemonError, DisconnectMode, ErrorCode, HistoryCause, SessionEndReason, SessionEvent, TurnEnd,
 };
 use proptest::prelude::*;
@@ -344,7 +344,10 @@ async fn a_full_queue_is_an_error_that_says_how_long_to_wait() {
     let answer = crate::routes::captured("queue.p6-full.http.txt");
     daemon.answer_next(&format!("POST /session/{SESSION}/prompt"), answer);
     let error = session.prompt("go").await.unwrap_err();
-    assert_eq!(error.reason(), Some(daemon::ErrorReason::QueueFull));
+    assert_eq!(
+        error.reason(),
+        Some(outrigger_daemon::ErrorReason::QueueFull)
+    );
     assert_eq!(
         error.response().unwrap().retry_after,
         Some(Duration::from_secs(5))
@@ -439,7 +442,7 @@ async fn run(steps: Vec<Step>) {
                         // The daemon has restarted and the reader has not brought the session back yet.
                         Err(error) => assert_eq!(
                             error.reason(),
-                            Some(daemon::ErrorReason::SessionNotFound),
+                            Some(outrigger_daemon::ErrorReason::SessionNotFound),
                             "{error}"
                         ),
                     }

@@ -1,10 +1,10 @@
 //! The routes that only read: files and folders, and what the daemon says about itself. And a daemon that
 //! answers about other files than those that were asked for.
 
-use daemon::wire::{
+use outrigger_daemon::wire::{
     ByteRange, FileKind, GlobRequest, Hidden, RelativePath, TextRange, WorkspaceEnvironment,
 };
-use daemon::{DaemonError, ErrorReason};
+use outrigger_daemon::{DaemonError, ErrorReason};
 use serde_json::{Value, json};
 
 use crate::fake::{FakeDaemon, http};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use daemon::wire::{NewSession, SessionId};
-use daemon::{Address, DaemonClient, DaemonError, ErrorReason, Timeouts};
+use outrigger_daemon::wire::{NewSession, SessionId};
+use outrigger_daemon::{Address, DaemonClient, DaemonError, ErrorReason, Timeouts};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -119,7 +119,11 @@ async fn answers_that_are_not_a_daemons_are_strange() {
     );
     let error = daemon
         .client()
-        .events(&session, &daemon::client::Subscription::default(), None)
+        .events(
+            &session,
+            &outrigger_daemon::client::Subscription::default(),
+            None,
+        )
         .await
         .unwrap_err();
     assert!(

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use daemon::client::{EventCursor, StreamItem, StreamReason, Subscription};
-use daemon::wire::{
+use outrigger_daemon::client::{EventCursor, StreamItem, StreamReason, Subscription};
+use outrigger_daemon::wire::{
     ApprovalMode, ClientId, ContentBlock, Epoch, NewSession, PageRequest, PermissionVote, PromptId,
     PromptRequest, PromptResponse, RequestId, RestoreSession, SessionId, SessionScope, StopReason,
     TranscriptRequest, TurnState, VoteResult,

@@ -1,7 +1,7 @@
 //! What a consumer of a session sees, and waiting for it.
 
-use daemon::wire::NewSession;
-use daemon::{
+use outrigger_daemon::wire::NewSession;
+use outrigger_daemon::{
     Address, DaemonClient, Session, SessionEndReason, SessionEvent, SessionEvents, Timeouts, Token,
     Turn, TurnEnd,
 };
@@ -90,9 +90,9 @@ pub(crate) fn shown(updates: &[SessionEvent]) -> String {
     text
 }
 
-fn said(event: &daemon::DaemonEvent) -> String {
-    use daemon::EventBody;
-    use daemon::wire::SessionUpdate;
+fn said(event: &outrigger_daemon::DaemonEvent) -> String {
+    use outrigger_daemon::EventBody;
+    use outrigger_daemon::wire::SessionUpdate;
     match event.body() {
         EventBody::SessionUpdate(SessionUpdate::AgentMessage(chunk)) => chunk.text().to_owned(),
         _ => String::new(),
