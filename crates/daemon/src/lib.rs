@@ -43,8 +43,8 @@
 //!
 //! Each layer uses the one before it, and has an event type of its own:
 //!
-//! 1. [`DaemonClient`]: the daemon's routes, one typed method each, without state. A stream yields
-//!    [`DaemonEvent`]s, the daemon's own.
+//! 1. [`DaemonClient`]: the daemon's routes, one typed method each, without state; those of a folder
+//!    that only read are in [`WorkspaceClient`]. A stream yields [`DaemonEvent`]s, the daemon's own.
 //! 2. [`Session`]: one session that survives broken streams, restarts of the daemon and slow
 //!    readers, with a lossless stream of [`SessionEvent`]s and exactly one end for every prompt.
 //! 3. [`IdeConnection`]: for editors and pages. It orders connects and disconnects, tracks the
@@ -82,7 +82,7 @@ pub mod wire;
 use std::sync::{Mutex, MutexGuard};
 
 pub use address::{Address, AddressError};
-pub use client::DaemonClient;
+pub use client::{DaemonClient, WorkspaceClient};
 pub use connection::{IdeConnection, IdeEvent, IdeEvents};
 pub use error::{DaemonError, ErrorCode, ErrorReason, ErrorResponse};
 pub use event::{DaemonEvent, EventBody};
