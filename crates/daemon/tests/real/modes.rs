@@ -85,6 +85,21 @@ async fn a_session_from_disk_has_the_mode_of_whoever_loads_it() {
     }
 }
 
+/// Why the mode is not sent along with a request that may find a session: it would change it.
+#[tokio::test]
+async fn the_daemon_gives_a_live_session_the_mode_of_whoever_asks() {
+    let Some(house) = house() else { return };
+    let open = async || Session::open(house.client(), &thread(), settings()).await;
+    let (session, _events) = once_it_has_an_agent(open).await;
+    let yolo = RestoreSession {
+        approval_mode: Some(ApprovalMode::Yolo),
+        ..RestoreSession::default()
+    };
+    let loaded = house.client().load_session(session.id(), &yolo, None).await;
+    assert!(loaded.unwrap().opened.attached);
+    assert_eq!(mode(&session).await, Some(ApprovalMode::Yolo));
+}
+
 #[tokio::test]
 async fn whoever_comes_later_changes_nothing_in_a_shared_session() {
     let Some(house) = house() else { return };
