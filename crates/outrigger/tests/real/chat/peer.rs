@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use daemon::client::{EventCursor, StreamItem, Subscription};
 use daemon::wire::{
-    ContentBlock, PageRequest, PermissionVote, PromptRequest, RequestId, RestoreSession, SessionId,
-    VoteResult,
+    ContentBlock, PageRequest, PermissionVote, PromptRequest, RequestId, RestoreSession,
+    RewindFiles, SessionId, VoteResult,
 };
 use daemon::{Address, DaemonClient, Token};
 use testkit::{Daemon, Household, PATIENCE};
@@ -67,6 +67,27 @@ impl Peer {
             let loaded = self.client.load_session(&session, &restore, None).await;
             loaded.unwrap().opened.session_id
         })
+    }
+
+    /// Takes the conversation of the folder back to before a turn, and its files too.
+    pub(super) fn rewind(&self, turn: usize) {
+        self.runtime.block_on(async {
+            let session = self.only_session().await;
+            let points = self.client.rewind_points(&session).await.unwrap().points;
+            let files = RewindFiles::PutBack;
+            let rewound = self.client.rewind(&session, &points[turn].id, files, None);
+            rewound.await.unwrap();
+        });
+    }
+
+    /// Says something while the agent works.
+    pub(super) fn interject(&self, text: &str) {
+        self.runtime.block_on(async {
+            let session = self.only_session().await;
+            let message = text.into();
+            let receipt = self.client.send_mid_turn(&session, &message, None).await;
+            assert!(receipt.unwrap().accepted);
+        });
     }
 
     /// How many take part in a conversation.
