@@ -21,6 +21,7 @@ use crate::sse::SseFrame;
 use crate::wire::{ClientId, PromptId};
 
 pub use body::EventBody;
+pub(crate) use body::is_about_session;
 pub use data::{
     AgentChanged, ApprovalModeChanged, ArtifactChange, ArtifactChanged, BackgroundTurn,
     ChannelDeliveryResult, ClientEvicted, DeviceFlowAuthorized, DeviceFlowCancelled,

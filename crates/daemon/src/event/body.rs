@@ -19,7 +19,10 @@ use super::data::{
 use crate::wire::{PendingPrompt, PermissionRequest, SessionUpdate};
 
 macro_rules! bodies {
-    ($($(#[$doc:meta])* $kind:literal => $variant:ident($data:ty),)+) => {
+    (
+        about a session: $($(#[$doc:meta])* $kind:literal => $variant:ident($data:ty),)+
+        about what is around it: $($(#[$doc_around:meta])* $around:literal => $variant_around:ident($data_around:ty),)+
+    ) => {
         /// The parsed data of an event, by its type.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -27,6 +30,7 @@ macro_rules! bodies {
             /// An ACP session update: message chunks, tool calls, plans.
             SessionUpdate(SessionUpdate),
             $($(#[$doc])* $variant($data),)+
+            $($(#[$doc_around])* $variant_around($data_around),)+
             /// A type that this version does not know.
             Unknown,
             /// The data of a known type could not be parsed. Holds the error.
@@ -34,13 +38,17 @@ macro_rules! bodies {
         }
 
         /// The types with a typed form, the most frequent one first.
-        pub(super) const KNOWN: &[&str] = &["session_update", $($kind),+];
+        pub(super) const KNOWN: &[&str] = &["session_update", $($kind,)+ $($around),+];
+
+        /// Those that are about a session. The others are about the folder, the settings and the daemon.
+        const ABOUT_SESSION: &[&str] = &["session_update", $($kind),+];
 
         impl EventBody {
             pub(super) fn read(kind: &str, data: &str) -> EventBody {
                 let read = match kind {
                     "session_update" => SessionUpdate::read(data).map(EventBody::SessionUpdate),
                     $($kind => serde_json::from_str(data).map(EventBody::$variant),)+
+                    $($around => serde_json::from_str(data).map(EventBody::$variant_around),)+
                     _ => return EventBody::Unknown,
                 };
                 read.unwrap_or_else(|error| EventBody::Malformed(error.to_string()))
@@ -51,6 +59,7 @@ macro_rules! bodies {
                 let value = match self {
                     Self::SessionUpdate(it) => it.to_value(),
                     $(Self::$variant(it) => serde_json::to_value(it),)+
+                    $(Self::$variant_around(it) => serde_json::to_value(it),)+
                     Self::Unknown | Self::Malformed(_) => return None,
                 };
                 value.ok()
@@ -60,6 +69,7 @@ macro_rules! bodies {
 }
 
 bodies! {
+    about a session:
     /// A turn ended.
     "turn_complete" => TurnComplete(TurnComplete),
     /// A turn failed.
@@ -126,6 +136,7 @@ bodies! {
     "user_shell_command" => UserShellCommand(UserShellCommand),
     /// The command of a person has ended.
     "user_shell_result" => UserShellResult(UserShellResult),
+    about what is around it:
     /// The description of an agent was written or removed.
     "agent_changed" => AgentChanged(AgentChanged),
     /// Something that the agent made for the person was created, changed or removed.
@@ -187,4 +198,10 @@ bodies! {
 /// The name of a type that is known.
 pub(super) fn known(kind: &str) -> Option<&'static str> {
     KNOWN.iter().copied().find(|name| *name == kind)
+}
+
+/// Whether an event of this type tells something of a session, so that a conversation is incomplete
+/// without it.
+pub(crate) fn is_about_session(kind: &str) -> bool {
+    ABOUT_SESSION.contains(&kind)
 }

@@ -2,7 +2,7 @@
 
 use super::EventForwarder;
 use crate::connection::IdeEvent;
-use crate::event::{DaemonEvent, EventBody};
+use crate::event::{DaemonEvent, EventBody, is_about_session};
 use crate::session::{History, TurnEnd};
 use crate::wire::{ClientId, PendingPrompt, PromptId, QueueState, SessionUpdate, StopReason};
 
@@ -101,7 +101,7 @@ pub(crate) fn translate(
         EventBody::HistoryTruncated(_) => IdeEvent::Gap {
             what: "the oldest part of the conversation is not shown".into(),
         },
-        EventBody::Malformed(why) => IdeEvent::Gap {
+        EventBody::Malformed(why) if is_about_session(event.kind()) => IdeEvent::Gap {
             what: format!("an event of type {} could not be read: {why}", event.kind()),
         },
         // The mode and the model in it are those that are known.
