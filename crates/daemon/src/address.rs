@@ -142,13 +142,18 @@ impl FromStr for Address {
         if text.contains('@') {
             return Err(AddressError::Credentials);
         }
-        // What stands behind these may be a secret, and no error repeats it.
-        let shown = text.split(['?', '#']).next().unwrap_or_default();
-        let unreadable = || AddressError::Unreadable(shown.into());
-        let (scheme, rest) = text.split_once("://").ok_or_else(unreadable)?;
-        let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+        // What stands behind host and port may be a secret, and no error repeats it.
+        let ends = ['/', '?', '#', '\\'];
+        let parts = text.split_once("://");
+        let parts = parts.filter(|(scheme, _)| !scheme.contains(ends));
+        let (scheme, rest) = parts.ok_or_else(|| {
+            let shown = text.split(ends).next().unwrap_or_default();
+            AddressError::Unreadable(shown.into())
+        })?;
+        let end = rest.find(ends).unwrap_or(rest.len());
         let (authority, tail) = rest.split_at(end);
         let shown = format!("{scheme}://{authority}");
+        let unreadable = || AddressError::Unreadable(shown.clone());
         if scheme.eq_ignore_ascii_case("https") {
             return Err(AddressError::Tls(shown));
         }

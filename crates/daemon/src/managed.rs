@@ -17,7 +17,7 @@
 mod process;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -32,8 +32,9 @@ use crate::client::DaemonClient;
 use crate::token::Token;
 use process::{LastOutput, Process, drain};
 
-/// How to start a daemon.
-#[derive(Clone, Debug)]
+/// How to start a daemon. `Debug` shows no arguments, and of the environment only names: keys
+/// are in them.
+#[derive(Clone)]
 pub struct LaunchOptions {
     /// The program, which is run with `serve`.
     pub program: PathBuf,
@@ -51,6 +52,20 @@ pub struct LaunchOptions {
     pub start_timeout: Duration,
     /// How long it may take to end after SIGTERM before it is killed.
     pub grace: Duration,
+}
+
+impl fmt::Debug for LaunchOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.environment.iter().map(|(name, _)| name);
+        f.debug_struct("LaunchOptions")
+            .field("program", &self.program)
+            .field("workspace", &self.workspace)
+            .field("environment", &names.collect::<Vec<_>>())
+            .field("clean_environment", &self.clean_environment)
+            .field("start_timeout", &self.start_timeout)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LaunchOptions {

@@ -124,6 +124,10 @@ fn an_error_never_repeats_a_password() {
         "https://127.0.0.1:4170/hunter2",
         "ftp://127.0.0.1:4170?token=hunter2",
         "127.0.0.1:4170?token=hunter2",
+        "127.0.0.1:4170/hunter2",
+        "http://:4170/hunter2",
+        "127.0.0.1:4170/hunter2://x",
+        "http:\\\\127.0.0.1\\hunter2",
     ] {
         let error = text.parse::<Address>().unwrap_err();
         assert!(!error.to_string().contains("hunter2"), "{error}");

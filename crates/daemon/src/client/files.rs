@@ -32,7 +32,13 @@ impl WorkspaceClient {
             ("maxBytes", range.max_bytes.map(|it| it.to_string())),
             ("cursor", range.cursor.clone()),
         ];
-        self.about(path, "/file", &parts).await
+        let answer: FileText = self.about(path, "/file", &parts).await?;
+        let length = u32::try_from(answer.content.len()).unwrap_or(u32::MAX);
+        if range.max_bytes.is_some_and(|most| length > most) {
+            let why = "it sends more of a file than was asked for";
+            return Err(self.client.http.invalid_response(why));
+        }
+        Ok(answer)
     }
 
     /// `GET /file/bytes`: a file of any kind, or a part of it.
@@ -72,7 +78,8 @@ impl WorkspaceClient {
             ("includeIgnored", include_ignored.then(|| "1".into())),
         ];
         let listing: FolderListing = self.about(folder, "/list", &parts).await?;
-        let foreign = |name: &&str| name.contains('/') || folder.join(name).is_err();
+        let foreign =
+            |name: &&str| name.contains('/') || *name == "." || folder.join(name).is_err();
         let mut names = listing.entries.iter().map(|entry| entry.name.as_str());
         match names.find(foreign) {
             Some(name) => Err(self.foreign(folder.as_str(), name)),
@@ -96,7 +103,9 @@ impl WorkspaceClient {
         let answer: Value = self.client.json(self.client.get(path)).await?;
         let is_inside = |text: &str| {
             let path = RelativePath::new(text);
-            path.is_ok_and(|path| folder.is_none_or(|folder| folder.contains(&path)))
+            path.is_ok_and(|path| {
+                !path.is_root() && folder.is_none_or(|folder| folder.contains(&path))
+            })
         };
         let matches = answer["matches"].as_array().into_iter().flatten();
         let mut paths = matches.filter_map(Value::as_str);

@@ -7,7 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::ErrorCode;
+use crate::wire::Hidden;
 
+/// The longest wait that a daemon can ask for. Nobody waits longer, and nothing is sure about a number
+/// that it makes up.
+const LONGEST_WAIT: Duration = Duration::from_mins(10);
 /// How many characters of an error message are kept.
 const LONGEST_MESSAGE: usize = 400;
 
@@ -23,7 +27,7 @@ pub struct ErrorResponse {
     /// How long to wait before the next attempt, from `Retry-After` or from the body.
     pub retry_after: Option<Duration>,
     /// The whole body if it is a JSON object. It may hold data that must not be shown.
-    pub body: Option<Value>,
+    pub body: Option<Hidden<Value>>,
 }
 
 impl fmt::Display for ErrorResponse {
@@ -57,8 +61,9 @@ impl ErrorResponse {
             message: shorten(&message),
             retry_after: seconds
                 .map(Duration::from_secs)
-                .or(millis.map(Duration::from_millis)),
-            body: json,
+                .or(millis.map(Duration::from_millis))
+                .map(|wait| wait.min(LONGEST_WAIT)),
+            body: json.map(Hidden),
         }
     }
 
@@ -306,6 +311,8 @@ mod tests {
             Some(Duration::from_millis(1500))
         );
         assert_eq!(wait(None), Some(Duration::from_millis(1500)));
+        // A number that no clock can be moved by.
+        assert_eq!(wait(Some("18446744073709551615")), Some(LONGEST_WAIT));
     }
 
     #[test]

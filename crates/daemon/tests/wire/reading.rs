@@ -152,13 +152,14 @@ async fn an_answer_about_another_path_is_refused() {
         foreign(files.list(&sub, false).await.map(drop), told);
     }
 
-    for name in ["../x", "..", ".", "", "a/b", "/etc/passwd", "x\0"] {
-        let entries = json!([{"name": "good", "kind": "file"}, {"name": name, "kind": "file"}]);
-        daemon.answer_next(
-            "GET /list",
-            answer(&json!({"path": "sub", "entries": entries})),
-        );
-        foreign(files.list(&sub, false).await.map(drop), name);
+    // Whoever goes through all folders would never come to an end in one that contains itself.
+    for folder in [sub, RelativePath::root()] {
+        for name in ["../x", "..", ".", "", "a/b", "/etc/passwd", "x\0"] {
+            let entries = json!([{"name": "good", "kind": "file"}, {"name": name, "kind": "file"}]);
+            let listing = json!({"path": folder, "entries": entries});
+            daemon.answer_next("GET /list", answer(&listing));
+            foreign(files.list(&folder, false).await.map(drop), name);
+        }
     }
 
     let request = GlobRequest {
@@ -170,6 +171,32 @@ async fn an_answer_about_another_path_is_refused() {
         let matches = json!({"pattern": "*", "matches": ["sub/good", found]});
         daemon.answer_next("GET /glob", answer(&matches));
         foreign(files.glob(&request).await.map(drop), found);
+    }
+    let everywhere = GlobRequest {
+        folder: None,
+        ..request
+    };
+    for found in [".", "..", "/etc/passwd"] {
+        let matches = json!({"pattern": "*", "matches": ["good", found]});
+        daemon.answer_next("GET /glob", answer(&matches));
+        foreign(files.glob(&everywhere).await.map(drop), found);
+    }
+}
+
+/// Whoever limits what is read counts on it.
+#[tokio::test]
+async fn more_text_than_was_asked_for_is_refused() {
+    let daemon = FakeDaemon::start().await;
+    let files = daemon.client().primary_workspace();
+    let range = TextRange {
+        max_bytes: Some(4),
+        ..TextRange::default()
+    };
+    for (content, is_taken) in [("four", true), ("seven", false)] {
+        let text = json!({"path": "a", "content": content});
+        daemon.answer_next("GET /file", answer(&text));
+        let read = files.read_text(&path("a"), &range).await;
+        assert_eq!(read.is_ok(), is_taken, "{content}");
     }
 }
 
@@ -288,6 +315,11 @@ async fn secrets_are_not_in_debug_output() {
     });
     daemon.answer_next("GET /workspace/providers", answer(&providers));
     shown.push(format!("{:?}", folder.providers().await.unwrap()));
+    let refusal = json!({"error": "no", "requested": secret});
+    daemon.refuse_next("GET /workspace/tools", 400, "", &refusal);
+    let refused = folder.tools().await.unwrap_err();
+    assert_eq!(refused.response().unwrap().field("requested"), Some(secret));
+    shown.push(format!("{refused:?}"));
     for shown in shown {
         assert!(
             !shown.contains(secret) && shown.contains("Hidden"),
