@@ -146,6 +146,20 @@ impl DaemonClient {
         self.json(request.client(client)).await
     }
 
+    /// `PATCH /workspaces/{workspace}/session/{id}/metadata`: sets the title of a session of a folder,
+    /// which may be on disk only.
+    pub async fn rename(
+        &self,
+        workspace: &str,
+        session: &SessionId,
+        title: &str,
+    ) -> Result<SessionMetadata, DaemonError> {
+        let (folder, id) = (encode(workspace), encode(session.as_str()));
+        let path = format!("/workspaces/{folder}/session/{id}/metadata");
+        let request = self.with_body(Method::PATCH, path, &json!({"displayName": title}))?;
+        self.json(request).await
+    }
+
     /// `POST /session/{id}/heartbeat`. The daemon records the time; it removes no client for being
     /// silent.
     pub async fn heartbeat(

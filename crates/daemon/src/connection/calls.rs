@@ -23,18 +23,20 @@ impl IdeConnection {
         Ok(session.client().sessions(&folder.path, page).await?)
     }
 
-    /// Gives a conversation a title, at most 256 characters.
+    /// Gives a conversation a title, at most 256 characters, whether or not it is live.
     pub async fn rename(
         &self,
         conversation: &SessionId,
         title: &str,
     ) -> Result<SessionMetadata, CallError> {
-        let session = self.live()?.session;
+        let LiveConnection {
+            session, folder, ..
+        } = self.live()?;
         if session.id() == conversation {
             return Ok(session.set_display_name(title).await?);
         }
         let client = session.client();
-        Ok(client.set_display_name(conversation, title, None).await?)
+        Ok(client.rename(&folder.path, conversation, title).await?)
     }
 
     /// Closes a conversation for all clients. Its transcript stays, and it can be opened again.

@@ -225,6 +225,12 @@ async fn conversations_are_listed_renamed_read_and_closed() {
     assert!(connection.close(&early).await.unwrap());
     assert!(!connection.close(&early).await.unwrap());
     assert!(connection.is_connected());
+    // It is on disk only, and has a title there, too.
+    connection.rename(&early, "on disk").await.unwrap();
+    let page = connection.conversations(&PageRequest::default()).await;
+    let page = page.unwrap();
+    let found = page.sessions.iter().find(|it| it.session_id == early);
+    assert_eq!(found.unwrap().display_name.as_deref(), Some("on disk"));
     assert!(connection.close(&current).await.unwrap());
     let closed = |event: &IdeEvent| matches!(event, IdeEvent::Disconnected { .. }).then_some(());
     let ended = async {
