@@ -2,6 +2,7 @@
 //! tasks, what is used, and the way back. Those that carry our client id are repeated once with a new
 //! id if the daemon has forgotten it; see `identity`.
 
+use super::registration::Registration;
 use super::{Session, SharedSession};
 use crate::error::DaemonError;
 use crate::wire::{
@@ -144,9 +145,7 @@ impl Session {
             .await?;
         let copy = branched.copy.opened;
         // The daemon has registered us in the copy, where our vote would be waited for.
-        if let Some(us) = &copy.client_id
-            && let Err(error) = client.detach(&copy.session_id, us).await
-        {
+        if let Err(error) = Registration::of(client, &copy).give_back().await {
             tracing::debug!(%error, "a copy of a session could not be left");
         }
         Ok(SessionCopy {

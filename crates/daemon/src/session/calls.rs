@@ -1,5 +1,6 @@
 //! The requests of a session. Those that carry our client id are repeated once with a new id if the
-//! daemon has forgotten it; see `identity`.
+//! daemon has forgotten it; see `identity`. Only closing and leaving are not: a new id would bring back
+//! what is to end.
 
 use super::{DisconnectMode, Session, SessionEndReason, SharedSession, Turn, TurnEnd};
 use crate::error::DaemonError;
@@ -14,9 +15,6 @@ impl Session {
     pub async fn prompt(&self, prompt: impl Into<PromptRequest>) -> Result<Turn, DaemonError> {
         let prompt = &prompt.into();
         let shared = &*self.shared;
-        if shared.queue.is_over() {
-            return Err(DaemonError::SessionEnded);
-        }
         let SharedSession { client, id, .. } = shared;
         match shared
             .as_registered(|us| async move { client.prompt(id, prompt, us.as_ref()).await })
@@ -63,14 +61,7 @@ impl Session {
         mode: &ApprovalMode,
         persist: bool,
     ) -> Result<ApprovalModeSet, DaemonError> {
-        let SharedSession { client, id, .. } = &*self.shared;
-        self.shared
-            .as_registered(|us| async move {
-                client
-                    .set_approval_mode(id, mode, persist, us.as_ref())
-                    .await
-            })
-            .await
+        self.shared.choose_mode(mode, persist).await
     }
 
     /// Sets the title.
@@ -145,19 +136,22 @@ impl Session {
         if disconnect_mode == DisconnectMode::KeepRunning {
             return Ok(());
         }
-        let client = self.shared.identity.current();
+        let SharedSession {
+            client,
+            id,
+            identity,
+            ..
+        } = &*self.shared;
+        // A registration that is on its way has to be given back, too.
+        identity.settled().await;
         let cancelled = if disconnect_mode == DisconnectMode::Cancel {
-            self.shared
-                .client
-                .cancel(&self.shared.id, client.as_ref())
-                .await
+            client.cancel(id, identity.current().as_ref()).await
         } else {
             Ok(())
         };
-        if let Some(client) = client {
-            for _ in 0..self.shared.identity.take_registrations() {
-                self.shared.client.detach(&self.shared.id, &client).await?;
-            }
+        while let Some(us) = identity.to_detach() {
+            client.detach(id, &us).await?;
+            identity.detached();
         }
         cancelled
     }

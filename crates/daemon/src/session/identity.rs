@@ -45,9 +45,21 @@ impl Identity {
         known.id = id;
     }
 
-    /// How many detaches the daemon wants. Returned once; after that 0.
-    pub(super) fn take_registrations(&self) -> u32 {
-        std::mem::take(&mut self.lock().registrations)
+    /// Our id, as long as the daemon wants a detach for it.
+    pub(super) fn to_detach(&self) -> Option<ClientId> {
+        let known = self.lock();
+        known.id.clone().filter(|_| known.registrations > 0)
+    }
+
+    /// The daemon has taken one detach.
+    pub(super) fn detached(&self) {
+        let mut known = self.lock();
+        known.registrations = known.registrations.saturating_sub(1);
+    }
+
+    /// Waits until no new id is being requested.
+    pub(super) async fn settled(&self) {
+        drop(self.renewal.lock().await);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Registration> {
@@ -62,6 +74,10 @@ impl SharedSession {
         &self,
         call: impl Fn(Option<ClientId>) -> F,
     ) -> Result<T, DaemonError> {
+        if self.queue.is_over() {
+            // A new id would be a registration that nobody gives back.
+            return Err(DaemonError::SessionEnded);
+        }
         // Nothing is asked of an agent that would not ask.
         self.restore_mode().await?;
         let id = self.identity.current();
@@ -80,6 +96,9 @@ impl SharedSession {
         let _turn = self.identity.renewal.lock().await;
         if self.identity.current().as_ref() != stale {
             return Ok(());
+        }
+        if self.queue.is_over() {
+            return Err(DaemonError::SessionEnded);
         }
         // Without the old id: the daemon would reject a malformed one, and replaces any other.
         let resumed = self

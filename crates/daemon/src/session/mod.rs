@@ -18,9 +18,12 @@ mod activity;
 mod calls;
 mod event;
 mod identity;
+mod mode;
 mod prompts;
 mod queue;
 mod reader;
+mod registration;
+mod retries;
 mod settings;
 mod shared;
 
@@ -31,10 +34,11 @@ use tokio::task::AbortHandle;
 use crate::client::{DaemonClient, EventCursor};
 use crate::error::DaemonError;
 use crate::wire::{
-    ApprovalMode, ClientId, LoadedSession, NewSession, OpenedSession, RestoreSession, SessionId,
-    SessionScope,
+    ApprovalMode, ClientId, LoadedSession, NewSession, RestoreSession, SessionId, SessionScope,
 };
 use reader::StreamReader;
+use registration::Registration;
+pub(crate) use retries::with_retries;
 use shared::SharedSession;
 
 pub use activity::SessionCopy;
@@ -81,14 +85,16 @@ impl Session {
             ..new.clone()
         };
         let opened = client.create_session(&asked).await?;
+        let registration = Registration::of(&client, &opened);
         if opened.attached {
-            let loaded = client
-                .load_session(
-                    &opened.session_id,
-                    &RestoreSession::default(),
-                    opened.client_id.as_ref(),
-                )
-                .await?;
+            let us = opened.client_id.as_ref();
+            let restore = RestoreSession {
+                cwd: new.cwd.clone(),
+                // It may have ended since the daemon answered.
+                approval_mode: new.approval_mode.clone(),
+                ..RestoreSession::default()
+            };
+            let (loaded, mode) = load(&client, &opened.session_id, &restore, us).await?;
             // Creating and loading both count as a registration of the same client id.
             let kept = loaded.opened.client_id == opened.client_id;
             let registrations = if kept { 2 } else { 1 };
@@ -98,23 +104,30 @@ impl Session {
                 registrations,
                 cause,
             };
-            return Ok(Self::from_loaded(client, loaded, None, settings));
+            registration.keep();
+            return Ok(Self::from_loaded(client, loaded, mode, settings));
         }
-        if may_attach {
-            set_mode(&client, &opened, new.approval_mode.as_ref()).await?;
+        let registration = if may_attach {
+            let registration = registration.in_mode(new.approval_mode.as_ref()).await?;
             if let Some(model) = &new.model_service_id {
                 let us = opened.client_id.as_ref();
-                // An event says so if it could not be used.
-                let _ = client.set_model(&opened.session_id, model, us).await;
+                if let Err(error) = client.set_model(&opened.session_id, model, us).await {
+                    // An event says so, too, if the daemon has heard of it.
+                    tracing::warn!(%error, "the model of a new session could not be set");
+                }
             }
-        }
+            registration
+        } else {
+            registration
+        };
+        registration.keep();
         // From the beginning: all events since the session was created.
         let cursor = EventCursor {
             last_event_id: 0,
             epoch: opened.event_epoch.clone(),
         };
         let shared = SharedSession::new(client, &opened, 1, cursor.clone(), cursor, settings);
-        shared.set_mode(new.approval_mode.clone());
+        shared.mode.learn(new.approval_mode.clone());
         Ok(Self::start(shared))
     }
 
@@ -128,7 +141,7 @@ impl Session {
         restore: &RestoreSession,
         settings: SessionSettings,
     ) -> Result<(Session, SessionEvents), DaemonError> {
-        let (loaded, mode) = load(&client, id, restore).await?;
+        let (loaded, mode) = load(&client, id, restore, None).await?;
         let loaded = Loaded {
             answer: loaded,
             registrations: 1,
@@ -148,7 +161,7 @@ impl Session {
     ) -> Result<(Session, SessionEvents), DaemonError> {
         // The daemon's `resume` route restores a session from disk without its history, and after
         // that no client gets the history any more. So this loads.
-        let (loaded, mode) = load(&client, &state.session_id, restore).await?;
+        let (loaded, mode) = load(&client, &state.session_id, restore, None).await?;
         if state.epoch.is_none() || state.epoch != loaded.opened.event_epoch {
             // The saved event id belongs to another epoch. The history holds what was missed.
             let loaded = Loaded {
@@ -164,7 +177,7 @@ impl Session {
         };
         let shared =
             SharedSession::new(client, &loaded.opened, 1, cursor.clone(), cursor, settings);
-        shared.set_mode(mode);
+        shared.mode.learn(mode);
         shared.prompts.recall(&loaded.prompt_terminals);
         Ok(Self::start(shared))
     }
@@ -191,7 +204,7 @@ impl Session {
             nothing,
             settings,
         );
-        shared.set_mode(mode);
+        shared.mode.learn(mode);
         shared.start_over(loaded, cause);
         Self::start(shared)
     }
@@ -211,6 +224,11 @@ impl Session {
     /// The client that this session uses.
     pub fn client_id(&self) -> Option<ClientId> {
         self.shared.identity.current()
+    }
+
+    /// The approval mode in force, if it is known.
+    pub fn approval_mode(&self) -> Option<ApprovalMode> {
+        self.shared.mode.in_force()
     }
 
     /// The stateless client behind it.
@@ -238,11 +256,13 @@ struct Loaded {
     cause: HistoryCause,
 }
 
-/// Loads a session, and gives it the mode of `restore` if it was not live. Returns that mode if so.
+/// Loads a session, as a client that is registered there or as a new one, and gives it the mode of
+/// `restore` if it was not live. Returns that mode if so.
 async fn load(
     client: &DaemonClient,
     id: &SessionId,
     restore: &RestoreSession,
+    us: Option<&ClientId>,
 ) -> Result<(LoadedSession, Option<ApprovalMode>), DaemonError> {
     let RestoreSession { approval_mode, .. } = restore.clone();
     let restore = RestoreSession {
@@ -250,29 +270,13 @@ async fn load(
         approval_mode: None,
         ..restore.clone()
     };
-    let mut loaded = client.load_session(id, &restore, None).await?;
+    let mut loaded = client.load_session(id, &restore, us).await?;
     if loaded.opened.attached || approval_mode.is_none() {
         return Ok((loaded, None));
     }
-    set_mode(client, &loaded.opened, approval_mode.as_ref()).await?;
+    let registration = Registration::of(client, &loaded.opened);
+    let registration = registration.in_mode(approval_mode.as_ref()).await?;
+    registration.keep();
     loaded.state.set_mode(approval_mode.clone());
     Ok((loaded, approval_mode))
-}
-
-/// Sets the mode of a session that was just created or restored. It is left again if that fails: an
-/// agent that does not ask is worse than none.
-async fn set_mode(
-    client: &DaemonClient,
-    opened: &OpenedSession,
-    mode: Option<&ApprovalMode>,
-) -> Result<(), DaemonError> {
-    let Some(mode) = mode else { return Ok(()) };
-    let (session, us) = (&opened.session_id, opened.client_id.as_ref());
-    let set = client.set_approval_mode(session, mode, false, us).await;
-    if set.is_err()
-        && let Some(us) = us
-    {
-        let _ = client.detach(session, us).await;
-    }
-    set.map(drop)
 }

@@ -168,6 +168,13 @@ impl SessionEvents {
         state.handed_out.as_ref().unwrap_or(&state.done).clone()
     }
 
+    /// Whether everything that has happened was taken: nothing is queued, and no history is to come in
+    /// place of what was dropped.
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        let state = self.queue.lock();
+        state.waiting.is_empty() && !state.behind
+    }
+
     /// The next event; `None` after [`SessionEvent::Ended`]. Cancel safe.
     pub async fn next(&mut self) -> Option<SessionEvent> {
         loop {

@@ -226,7 +226,7 @@ impl StreamReader {
 
     /// Records the approval mode that an event tells.
     fn learn_mode(&self, event: &DaemonEvent) {
-        self.shared.set_mode(match event.body() {
+        self.shared.mode.learn(match event.body() {
             EventBody::ApprovalModeChanged(it) => Some(it.next),
             EventBody::SessionSnapshot(it) => it.current_approval_mode,
             _ => None,
@@ -348,7 +348,7 @@ impl StreamReader {
             wait = Duration::ZERO;
         }
         let wait = wait.max(at_least.unwrap_or_default());
-        if since.elapsed() + wait > settings.give_up_after {
+        if since.elapsed().saturating_add(wait) > settings.give_up_after {
             let why = why.to_owned();
             return Err(SessionEndReason::Unreachable { why });
         }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use super::event::cursor_of;
 use super::identity::Identity;
+use super::mode::SessionMode;
 use super::prompts::Prompts;
 use super::queue::EventQueue;
 use super::{Counters, History, HistoryCause, SessionEndReason, SessionSettings};
 use crate::client::{DaemonClient, EventCursor};
-use crate::error::DaemonError;
-use crate::wire::{ApprovalMode, LoadedSession, OpenedSession, SessionId};
+use crate::wire::{LoadedSession, OpenedSession, SessionId};
 
 #[derive(Debug)]
 pub(super) struct SharedSession {
@@ -22,17 +22,8 @@ pub(super) struct SharedSession {
     pub(super) queue: Arc<EventQueue>,
     /// The cursor of the reader. Only the reader moves it.
     cursor: Mutex<EventCursor>,
-    mode: Mutex<KnownMode>,
+    pub(super) mode: SessionMode,
     pub(super) counters: AtomicCounters,
-}
-
-/// What is known of the approval mode.
-#[derive(Debug, Default)]
-struct KnownMode {
-    /// The mode in force, or the one that has to be restored.
-    in_force: Option<ApprovalMode>,
-    /// The daemon has restored the session, which makes it forget the mode.
-    is_lost: bool,
 }
 
 impl SharedSession {
@@ -56,7 +47,7 @@ impl SharedSession {
                 done,
             )),
             cursor: Mutex::new(cursor),
-            mode: Mutex::default(),
+            mode: SessionMode::default(),
             counters: AtomicCounters::default(),
             settings,
         })
@@ -70,35 +61,10 @@ impl SharedSession {
         *crate::locked(&self.cursor) = cursor;
     }
 
-    /// Records the approval mode in force, if there is news.
-    pub(super) fn set_mode(&self, mode: Option<ApprovalMode>) {
-        if mode.is_some() {
-            crate::locked(&self.mode).in_force = mode;
-        }
-    }
-
-    /// Gives the session the approval mode that it had, if a request of ours has restored it from
-    /// disk. Returns that mode then.
-    pub(super) async fn restore_mode(&self) -> Result<Option<ApprovalMode>, DaemonError> {
-        let mode = {
-            let known = crate::locked(&self.mode);
-            known.in_force.clone().filter(|_| known.is_lost)
-        };
-        if let Some(mode) = &mode {
-            let us = self.identity.current();
-            self.client
-                .set_approval_mode(&self.id, mode, false, us.as_ref())
-                .await?;
-        }
-        crate::locked(&self.mode).is_lost = false;
-        Ok(mode)
-    }
-
     /// The daemon has registered us again, and perhaps restored the session for it.
     pub(super) fn registered(&self, opened: &OpenedSession) {
         self.identity.registered(opened.client_id.clone());
-        // It stays set until the mode is restored, at whichever attempt: then the session is live.
-        crate::locked(&self.mode).is_lost |= !opened.attached;
+        self.notice_restore(opened);
     }
 
     /// Sets cursor, prompts and queue to what was loaded.
@@ -107,7 +73,8 @@ impl SharedSession {
         self.set_cursor(cursor.clone());
         self.prompts.recall(&loaded.prompt_terminals);
         let modes = loaded.state.modes.as_ref();
-        self.set_mode(modes.and_then(|it| it.current_mode_id.clone()));
+        self.mode
+            .learn(modes.and_then(|it| it.current_mode_id.clone()));
         let history = History::of(loaded, cause);
         for event in &history.events {
             self.prompts.observe(event);

@@ -85,12 +85,22 @@ impl FakeDaemon {
 
     /// Answers again on the same port, with nothing in memory.
     pub async fn come_back(&self) {
+        self.world().forget_all();
+        self.listen_again().await;
+    }
+
+    /// Answers again on the same port, and somebody else has had the session restored before anybody
+    /// else could ask.
+    pub async fn come_back_in_use(&self) {
         {
             let mut world = self.world();
-            world.alive = false;
-            world.on_disk = true;
-            world.registered.clear();
+            world.forget_all();
+            world.load(None, false).unwrap();
         }
+        self.listen_again().await;
+    }
+
+    async fn listen_again(&self) {
         self.listen(TcpListener::bind(("127.0.0.1", self.port)).await.unwrap());
     }
 

@@ -194,6 +194,13 @@ impl World {
         self.ring.clear();
     }
 
+    /// The daemon has started again: the session is on disk, and nobody is known.
+    pub(super) fn forget_all(&mut self) {
+        self.alive = false;
+        self.on_disk = true;
+        self.forget_clients();
+    }
+
     /// The daemon has no idea who anybody is.
     pub fn forget_clients(&mut self) {
         self.registered.clear();
