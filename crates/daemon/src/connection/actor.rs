@@ -10,7 +10,8 @@ use super::forwarder::EventForwarder;
 use super::requests::OpenRequests;
 use super::setup::{self, ConnectError};
 use super::{
-    ConnectOptions, Connected, LiveConnection, ServedFolder, SessionChoice, SharedConnection,
+    ConnectOptions, Connected, LeftSession, LiveConnection, ServedFolder, SessionChoice,
+    SharedConnection,
 };
 use crate::client::EventCursor;
 use crate::error::DaemonError;
@@ -83,10 +84,11 @@ impl Actor {
             .options
             .clone()
             .ok_or(ConnectError::NoPreviousConnection)?;
-        // First, because leaving is what sets `left_at`.
+        // First, because leaving is what sets `left`.
         self.end_previous(options.disconnect_mode).await;
-        if let Some(state) = locked(&self.shared.left_at).clone() {
-            options.session = SessionChoice::Resume(state);
+        if let Some(left) = locked(&self.shared.left).clone() {
+            options.session = SessionChoice::Resume(left.at);
+            options.approval_mode = left.mode.or(options.approval_mode);
         }
         self.connect(options).await
     }
@@ -98,11 +100,14 @@ impl Actor {
             .map(|it| it.disconnect_mode)
             .unwrap_or_default();
         self.end_previous(disconnect_mode).await;
-        *locked(&self.shared.left_at) = None;
-        if let SessionChoice::Resume(state) = &options.session {
+        *locked(&self.shared.left) = match &options.session {
             // If this attempt fails, the next one can still resume from here.
-            *locked(&self.shared.left_at) = Some(state.clone());
-        }
+            SessionChoice::Resume(state) => Some(LeftSession {
+                at: state.clone(),
+                mode: options.approval_mode.clone(),
+            }),
+            _ => None,
+        };
         self.options = Some(options.clone());
         let workspace = options.workspace.as_deref();
         let client = options.client();
@@ -112,13 +117,14 @@ impl Actor {
         let folder = setup::folder(&capabilities, workspace);
         let connected = Connected {
             session: session.id().clone(),
+            folder: folder.path.clone(),
             capabilities,
         };
         self.shared
             .events
             .send(IdeEvent::Connected(connected.clone()));
         let start = match &options.session {
-            SessionChoice::Resume(state) => state.clone(),
+            SessionChoice::Resume(state) if state.session_id == *session.id() => state.clone(),
             // Without an epoch a later connection gets everything.
             _ => ResumeState::new(session.id().clone(), EventCursor::default()),
         };

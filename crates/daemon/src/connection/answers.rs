@@ -9,6 +9,7 @@ use std::future::Future;
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use super::forwarder::ForwarderMessage;
 use super::{CallError, IdeConnection, LiveConnection};
@@ -205,7 +206,7 @@ impl IdeConnection {
     /// [`UserAnswer::Decline`].
     ///
     /// If the request is closed by another client, or the connection ends, `person` is dropped and
-    /// the vote is lost. A dialog should therefore close itself when its future is dropped.
+    /// the vote is lost; it is also dropped with this call. A dialog should therefore close itself when its future is dropped.
     pub async fn decide<F>(
         &self,
         request: &RequestId,
@@ -218,15 +219,15 @@ impl IdeConnection {
         let Some(closed) = live.requests.closing(request) else {
             return Ok(lost());
         };
-        let mut deciding = tokio::spawn(person);
+        // A set, because it ends its tasks when it is dropped, also with this call.
+        let mut deciding = JoinSet::new();
+        deciding.spawn(person);
         let decided = tokio::select! {
-            decided = &mut deciding => decided,
-            () = closed => {
-                deciding.abort();
-                return Ok(lost());
-            }
+            decided = deciding.join_next() => decided,
+            () = closed => return Ok(lost()),
         };
-        let answer = decided.ok().flatten().unwrap_or(UserAnswer::Decline);
+        let decided = decided.and_then(Result::ok).flatten();
+        let answer = decided.unwrap_or(UserAnswer::Decline);
         self.answer(request, &answer).await
     }
 }

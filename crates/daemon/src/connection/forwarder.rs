@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use super::events::{CloseReason, IdeEvent, Place};
-use super::{InteractionRequest, LiveConnection, SharedConnection};
+use super::{InteractionRequest, LeftSession, LiveConnection, SharedConnection};
 use crate::event::{DaemonEvent, EventBody};
 use crate::locked;
 use crate::session::{SessionEndReason, SessionEvent, SessionEvents, Turn, TurnEnd};
@@ -29,6 +29,8 @@ pub(crate) use translate::translate;
 /// How many ids of ended turns and closed requests are kept, so that a late event does not report
 /// them again.
 const REMEMBERED: usize = 512;
+/// How many requests that nobody can answer may be declined at the same time.
+const DECLINES: usize = 16;
 /// What an event takes of the room besides its text, in bytes.
 const OVERHEAD: usize = 256;
 
@@ -37,6 +39,8 @@ const OVERHEAD: usize = 256;
 pub(super) enum ForwarderMessage {
     /// The daemon accepted a prompt. Its end is to be reported.
     Expect(Turn),
+    /// The request with a prompt failed, for this reason.
+    NotAccepted(String),
     /// The daemon rejected a vote because the request is closed.
     Lost(RequestId),
 }
@@ -47,6 +51,8 @@ pub(super) struct EventForwarder {
     updates: SessionEvents,
     messages: mpsc::UnboundedReceiver<ForwarderMessage>,
     turns: JoinSet<(Option<PromptId>, TurnEnd)>,
+    /// Ends of turns that are known, while the text before them is still to come.
+    ended: VecDeque<(Option<PromptId>, TurnEnd)>,
     /// Turns whose end has been reported.
     told: VecDeque<PromptId>,
     /// Whether missed events are being replayed.
@@ -57,7 +63,12 @@ pub(super) struct EventForwarder {
     held: Vec<InteractionRequest>,
     /// Requests that are closed.
     resolved: VecDeque<RequestId>,
+    /// The look at the daemon's list of open requests that is under way.
     checks: JoinSet<PendingCheck>,
+    /// Whether something has happened since it began.
+    check_again: bool,
+    /// Bounds how many requests are declined at the same time.
+    declines: Arc<Semaphore>,
     model: Option<String>,
     mode: Option<ApprovalMode>,
 }
@@ -75,12 +86,15 @@ impl EventForwarder {
             updates,
             messages,
             turns: JoinSet::new(),
+            ended: VecDeque::new(),
             told: VecDeque::new(),
             replaying: true,
             interrupted: false,
             held: Vec::new(),
             resolved: VecDeque::new(),
             checks: JoinSet::new(),
+            check_again: false,
+            declines: Arc::new(Semaphore::new(DECLINES)),
             model: None,
             mode: None,
         }
@@ -89,7 +103,7 @@ impl EventForwarder {
     /// Runs until the session has ended.
     pub(super) async fn run(mut self) {
         loop {
-            // In this order: the end of a turn must not overtake the text of the turn.
+            // In this order: what was said about what has happened since may already be known.
             tokio::select! {
                 biased;
                 update = self.updates.next() => match update {
@@ -99,15 +113,23 @@ impl EventForwarder {
                 },
                 Some(message) = self.messages.recv() => match message {
                     ForwarderMessage::Expect(turn) => self.expect(turn),
+                    ForwarderMessage::NotAccepted(why) => {
+                        let end = TurnEnd::NotAccepted { why };
+                        self.ended.push_back((None, end));
+                    }
                     ForwarderMessage::Lost(request) => {
                         self.close(&request, CloseReason::Gone).await;
                     }
                 },
                 Some(Ok(check)) = self.checks.join_next() => self.reconcile(check).await,
-                Some(Ok((prompt, end))) = self.turns.join_next() => {
-                    if let Some(event) = self.turn_ended(prompt, end, false) {
-                        self.send(event, 0).await;
-                    }
+                Some(Ok(ended)) = self.turns.join_next() => self.ended.push_back(ended),
+            }
+            // The text of a turn comes before its end, also if a history has to bring it.
+            while self.updates.is_up_to_date()
+                && let Some((prompt, end)) = self.ended.pop_front()
+            {
+                if let Some(event) = self.turn_ended(prompt, end, false) {
+                    self.send(event, 0).await;
                 }
             }
         }
@@ -124,19 +146,27 @@ impl EventForwarder {
         // Prompts that were accepted at the last moment still get their end.
         self.messages.close();
         while let Some(message) = self.messages.recv().await {
-            if let ForwarderMessage::Expect(turn) = message {
-                self.expect(turn);
+            match message {
+                ForwarderMessage::Expect(turn) => self.expect(turn),
+                ForwarderMessage::NotAccepted(why) => {
+                    self.ended.push_back((None, TurnEnd::NotAccepted { why }));
+                }
+                ForwarderMessage::Lost(_) => {}
             }
         }
         while let Some(ended) = self.turns.join_next().await {
-            if let Ok((prompt, end)) = ended
-                && let Some(event) = self.turn_ended(prompt, end, false)
-            {
+            self.ended.extend(ended);
+        }
+        for (prompt, end) in std::mem::take(&mut self.ended) {
+            if let Some(event) = self.turn_ended(prompt, end, false) {
                 self.shared.events.send(event);
             }
         }
         let resume = self.live.session.resume_state();
-        *locked(&self.shared.left_at) = Some(resume.clone());
+        *locked(&self.shared.left) = Some(LeftSession {
+            at: resume.clone(),
+            mode: self.live.session.approval_mode(),
+        });
         let mut live = locked(&self.shared.live);
         if live
             .as_ref()
@@ -210,11 +240,15 @@ impl EventForwarder {
             EventBody::ModelSwitched(it) => self.model_is(it.model_id).await,
             EventBody::ApprovalModeChanged(it) => self.mode_is(it.next).await,
             EventBody::SessionSnapshot(it) => {
-                if let Some(model) = it.current_model_id {
+                if let Some(model) = it.current_model_id.clone() {
                     self.model_is(model).await;
                 }
-                if let Some(mode) = it.current_approval_mode {
+                if let Some(mode) = it.current_approval_mode.clone() {
                     self.mode_is(mode).await;
+                }
+                let size = event.text().len();
+                if let Some(told) = self.translate(event, EventBody::SessionSnapshot(it)) {
+                    self.send(told, size).await;
                 }
             }
             body => {

@@ -56,7 +56,7 @@ use crate::client::DaemonClient;
 use crate::error::DaemonError;
 use crate::http::Timeouts;
 use crate::locked;
-use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, Turn, TurnEnd};
+use crate::session::{DisconnectMode, ResumeState, Session, SessionSettings, Turn};
 use crate::token::Token;
 use crate::wire::{
     ApprovalMode, DaemonCapabilities, ModelSet, PromptId, PromptRequest, SessionContext, SessionId,
@@ -124,6 +124,8 @@ pub struct ConnectOptions {
 pub struct Connected {
     /// The session that was connected to.
     pub session: SessionId,
+    /// The folder of the daemon that it works in, as the daemon writes it.
+    pub folder: String,
     /// The daemon's version, features and workspaces.
     pub capabilities: DaemonCapabilities,
 }
@@ -174,10 +176,18 @@ pub struct IdeConnection {
 #[derive(Debug)]
 struct SharedConnection {
     live: Mutex<Option<LiveConnection>>,
-    /// Where the last connection ended.
-    left_at: Mutex<Option<ResumeState>>,
+    /// What the last connection has left.
+    left: Mutex<Option<LeftSession>>,
     events: EventSender,
     bookmark: Arc<Bookmark>,
+}
+
+/// A session that was left, and may be connected to again.
+#[derive(Clone, Debug)]
+struct LeftSession {
+    at: ResumeState,
+    /// The mode that it had. It may come back from disk, and then without it.
+    mode: Option<ApprovalMode>,
 }
 
 /// The folder of a connection, one of those that the daemon serves.
@@ -211,7 +221,7 @@ impl IdeConnection {
         let (sender, events) = events::channel(bookmark.clone());
         let shared = Arc::new(SharedConnection {
             live: Mutex::default(),
-            left_at: Mutex::default(),
+            left: Mutex::default(),
             events: sender,
             bookmark,
         });
@@ -244,11 +254,13 @@ impl IdeConnection {
         self.ask(ask).await.unwrap_or(Ok(()))
     }
 
-    /// Sends a prompt. It is never sent twice, and its turn ends exactly once, with an
-    /// [`IdeEvent::TurnEnded`] and for whoever waits for [`Turn::end`].
+    /// Sends a prompt. It is never sent twice, and the turn of one that was accepted ends exactly once,
+    /// with an [`IdeEvent::TurnEnded`] and for whoever waits for [`Turn::end`].
     ///
-    /// A prompt that the daemon did not accept ends with that event too, as
-    /// [`TurnEnd::NotAccepted`]: whoever shows the conversation need not be the one who sent it.
+    /// A prompt whose request failed ends with that event too, as
+    /// [`TurnEnd::NotAccepted`](crate::TurnEnd::NotAccepted): whoever shows the conversation need not be
+    /// the one who sent it. If only the answer was lost, the turn runs all the same, and its end follows
+    /// with its id. After the end of the connection there is only the error.
     pub async fn send_prompt(&self, prompt: impl Into<PromptRequest>) -> Result<Turn, CallError> {
         let live = self.live()?;
         match live.session.prompt(prompt).await {
@@ -260,12 +272,7 @@ impl IdeConnection {
             }
             Err(error) => {
                 let why = error.to_string();
-                let end = TurnEnd::NotAccepted { why };
-                self.shared.events.send(IdeEvent::TurnEnded {
-                    prompt: None,
-                    end,
-                    background: false,
-                });
+                let _ = live.messages.send(ForwarderMessage::NotAccepted(why));
                 Err(error.into())
             }
         }

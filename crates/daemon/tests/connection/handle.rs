@@ -10,7 +10,7 @@ use outrigger_daemon::connection::{
     CallError, ConnectError, ConnectOptions, IdeConnection, IdeEvent, SessionChoice, SessionFactory,
 };
 use outrigger_daemon::wire::{ApprovalMode, SessionId};
-use outrigger_daemon::{Address, DaemonError, DisconnectMode, TurnEnd};
+use outrigger_daemon::{Address, DaemonError, DisconnectMode, ResumeState, TurnEnd};
 use serde_json::json;
 
 use crate::fake::{FakeDaemon, SESSION};
@@ -175,6 +175,122 @@ async fn events_are_a_stream() {
         }
     }
     assert!(seen_end);
+}
+
+/// The daemon ends in good order, which ends the session. What it brings back from disk has the mode of
+/// its settings, and this connection knows another one.
+#[tokio::test]
+async fn a_reconnect_brings_back_the_mode_that_the_person_has_chosen() {
+    let daemon = daemon().await;
+    let wanted = ConnectOptions {
+        session: SessionChoice::New,
+        approval_mode: Some(ApprovalMode::Default),
+        ..options(&daemon)
+    };
+    let (connection, mut events) = IdeConnection::new();
+    connection.connect(wanted).await.unwrap();
+    let plan = ApprovalMode::Plan;
+    connection.set_approval_mode(&plan).await.unwrap();
+    daemon.emit(
+        "session_died",
+        json!({"sessionId": SESSION, "reason": "daemon_shutdown"}),
+    );
+    disconnected(&mut events).await;
+    // The first attempt fails, which must not cost it either.
+    daemon.go_down().await;
+    assert!(connection.reconnect().await.is_err());
+    daemon.come_back().await;
+    connection.reconnect().await.unwrap();
+    assert_eq!(daemon.world().mode, "plan");
+}
+
+/// What was asked for is not what was opened, so its place belongs to nothing that is here.
+#[tokio::test]
+async fn a_place_belongs_to_the_session_that_was_opened() {
+    let daemon = daemon().await;
+    let elsewhere = SessionId::new("11111111-2222-4333-8444-555555555555").unwrap();
+    let sessions = SessionFactory::new(|client, options| {
+        let instead = ConnectOptions {
+            session: SessionChoice::Shared,
+            ..options
+        };
+        SessionFactory::default().open(client, instead)
+    });
+    let (connection, mut events) = IdeConnection::new();
+    let wanted = ConnectOptions {
+        session: SessionChoice::Resume(ResumeState {
+            session_id: elsewhere,
+            last_event_id: 7,
+            epoch: None,
+        }),
+        sessions,
+        ..options(&daemon)
+    };
+    connection.connect(wanted).await.unwrap();
+    daemon.listened_to().await;
+    daemon.say("here");
+    crate::person::said(&mut events).await;
+    let _ = events.try_next();
+    let place = connection.resume_state().unwrap();
+    assert_eq!(place.session_id.as_str(), SESSION);
+}
+
+/// Its dialog closes with it.
+#[tokio::test]
+async fn a_person_is_not_asked_on_when_nobody_waits_for_the_answer() {
+    use testkit::fake_daemon::until;
+    let daemon = daemon().await;
+    let (connection, mut events) = connected(&daemon).await;
+    daemon.emit("permission_request", crate::person::permission("r-1"));
+    let request = crate::person::asked(&mut events).await;
+    let dialog = Arc::new(());
+    let open = dialog.clone();
+    let deciding = connection.decide(&request.id, async move {
+        let _open = open;
+        std::future::pending().await
+    });
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(50), deciding).await;
+    assert!(waited.is_err());
+    until("the end of the dialog", || Arc::strong_count(&dialog) == 1).await;
+}
+
+/// Whoever comes later hears it only from the state that a stream begins with.
+#[tokio::test]
+async fn that_nothing_is_written_down_any_more_is_told_to_whoever_comes_later() {
+    let daemon = daemon().await;
+    let (_connection, mut events) = connected(&daemon).await;
+    for (degraded, is_told) in [(false, false), (true, true)] {
+        let state = json!({"sessionId": SESSION, "recordingDegraded": degraded});
+        daemon.emit("session_snapshot", state);
+        daemon.say("on");
+        let told = take_until(&mut events, |it| matches!(it, IdeEvent::Update { .. })).await;
+        let others = told.iter().any(|it| matches!(it, IdeEvent::Other(_)));
+        assert_eq!(others, is_told, "{told:?}");
+    }
+}
+
+/// A daemon that sends rubbish without end makes nobody ask it without end.
+#[tokio::test]
+async fn rubbish_does_not_become_as_many_requests() {
+    let daemon = daemon().await;
+    let (connection, mut events) = connected(&daemon).await;
+    let route = format!("GET /session/{SESSION}/status");
+    let before = daemon.requests(&route).len();
+    daemon.refuse_next(&route, 503, "", &json!({"error": "busy"}));
+    let pieces = 300;
+    daemon.send("event: session_update\ndata: {\n\n".repeat(pieces));
+    daemon.emit("permission_request", crate::person::permission("r-1"));
+    let told = take_until(&mut events, |it| matches!(it, IdeEvent::RequestOpened(_))).await;
+    let gaps = told.iter().filter(|it| matches!(it, IdeEvent::Gap { .. }));
+    assert_eq!(gaps.count(), pieces);
+    let asked = || daemon.requests(&route).len() - before;
+    let mut counted = usize::MAX;
+    while counted != asked() {
+        counted = asked();
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    }
+    assert!(counted < pieces / 3, "{counted}");
+    drop(connection);
 }
 
 /// A model is for a session that this connect creates: the daemon would switch the model of the others

@@ -74,7 +74,11 @@ async fn nothing_is_lost_or_shown_twice() {
                 IdeEvent::RequestOpened(_) => asked += 1,
                 IdeEvent::TurnEnded {
                     prompt: Some(_), ..
-                } => ended += 1,
+                } => {
+                    // The end of a turn does not come before its text.
+                    assert!(screen == expected, "{} of {}", screen.len(), expected.len());
+                    ended += 1;
+                }
                 _ => {}
             }
         }

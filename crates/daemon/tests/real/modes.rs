@@ -1,11 +1,14 @@
 //! In which mode a session of the published daemon runs, and what is left at the daemon when its
 //! client leaves.
 
+use outrigger_daemon::connection::{ConnectError, IdeEvent};
 use outrigger_daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionScope};
-use outrigger_daemon::{DisconnectMode, HistoryCause, Session, SessionEvent};
+use outrigger_daemon::{
+    Backoff, DisconnectMode, HistoryCause, Jitter, Session, SessionEvent, SessionSettings,
+};
 use rustix::process::Signal;
 use serde_json::json;
-use testkit::{Call, soon};
+use testkit::{Call, PATIENCE, soon};
 
 use crate::conversations::complete;
 use crate::endings::written_down;
@@ -50,6 +53,72 @@ async fn a_session_asks_again_when_it_comes_back() {
     assert!(!file.exists());
     session.cancel().await.unwrap();
     end_of(turn).await;
+}
+
+/// Somebody else is faster after the crash, and does not care for the mode. Our own request finds a
+/// session that is alive already.
+#[tokio::test]
+async fn a_session_asks_again_although_somebody_else_has_brought_it_back() {
+    let Some(mut house) = house() else { return };
+    house.model.speak("BEFORE", vec![]).say("said before");
+    let slow = SessionSettings {
+        backoff: Backoff {
+            first: PATIENCE / 4,
+            longest: PATIENCE / 4,
+            jitter: Jitter::none(),
+        },
+        ..settings()
+    };
+    let (session, mut events) = Session::open(house.client(), &thread(), slow)
+        .await
+        .unwrap();
+    let turn = session.prompt("please BEFORE").await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    written_down(&session, "said before").await;
+    house.end(Signal::KILL).await;
+    house.start_again();
+    let restore = RestoreSession::default();
+    let client = house.client();
+    let load = async || client.load_session(session.id(), &restore, None).await;
+    let loaded = once_it_has_an_agent(load).await;
+    assert!(!loaded.opened.attached, "we were not faster");
+    assert_eq!(mode(&session).await, Some(ApprovalMode::Auto));
+    let is_history = |_: &Screen, it: &SessionEvent| matches!(it, SessionEvent::History(_));
+    let mut screen = Screen::default();
+    screen.watch(&mut events, "the history", is_history).await;
+    assert_eq!(mode(&session).await, Some(ApprovalMode::Default));
+}
+
+/// The daemon ends in good order, which ends every session. Whoever connects again to the same one is
+/// asked about as much as before.
+#[tokio::test]
+async fn a_connection_goes_on_in_the_mode_that_the_person_has_chosen() {
+    let Some(mut house) = house() else { return };
+    house.model.speak("BEFORE", vec![]).say("said before");
+    let (connection, mut events) = crate::ide::connected(&house).await;
+    let turn = connection.send_prompt("please BEFORE").await.unwrap();
+    assert_eq!(end_of(turn).await, complete());
+    let session = house.client();
+    let id = connection.session().unwrap();
+    let (session, watching) = Session::load(session, &id, &RestoreSession::default(), settings())
+        .await
+        .unwrap();
+    written_down(&session, "said before").await;
+    drop((session, watching));
+    let plan = ApprovalMode::Plan;
+    connection.set_approval_mode(&plan).await.unwrap();
+    house.end(Signal::TERM).await;
+    let is_over = |it: &IdeEvent| matches!(it, IdeEvent::Disconnected { .. }).then_some(());
+    crate::ide::first(&mut events, "the end", is_over).await;
+    house.start_again();
+    let again = async || match connection.reconnect().await {
+        Err(ConnectError::Daemon(error)) => Err(error),
+        connected => Ok(connected.unwrap()),
+    };
+    once_it_has_an_agent(again).await;
+    let context = connection.context().await.unwrap();
+    let modes = context.state.modes.unwrap();
+    assert_eq!(modes.current_mode_id, Some(plan));
 }
 
 #[tokio::test]

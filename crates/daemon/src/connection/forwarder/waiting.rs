@@ -1,22 +1,16 @@
 //! Keeps the open requests in agreement with the daemon.
 
-use std::future::Future;
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{EventForwarder, remember};
 use crate::connection::{CloseReason, IdeEvent, InteractionRequest};
-use crate::error::{DaemonError, ErrorReason};
+use crate::error::DaemonError;
 use crate::event::PermissionResolved;
+use crate::session::with_retries;
 use crate::wire::{
     PendingInteraction, PermissionRequest, PermissionVote, RequestId, SessionSummary,
 };
-
-/// How often an idempotent request is sent at most, and the pause between attempts.
-const TRIES: u32 = 3;
-const PAUSE: Duration = Duration::from_millis(250);
 
 /// The daemon's list of open requests, and which ones were open here when it was fetched.
 pub(super) struct PendingCheck {
@@ -97,14 +91,18 @@ impl EventForwarder {
 
     /// Rejects a request that nobody can answer, so that the agent does not wait for ever.
     pub(super) async fn decline(&mut self, request: RequestId, why: String) {
-        let (session, id) = (self.live.session.clone(), request.clone());
-        tokio::spawn(async move {
-            let no = PermissionVote::cancel();
-            let vote = with_retries(|| session.vote(&id, &no)).await;
-            if let Err(error) = vote {
-                tracing::warn!(%error, "a request that nobody can answer could not be declined");
-            }
-        });
+        // No agent asks that much at once. What is left out is found by the next look at the status.
+        if let Ok(room) = self.declines.clone().try_acquire_owned() {
+            let (session, id) = (self.live.session.clone(), request.clone());
+            tokio::spawn(async move {
+                let no = PermissionVote::cancel();
+                let vote = with_retries(|| session.vote(&id, &no)).await;
+                if let Err(error) = vote {
+                    tracing::warn!(%error, "a request that nobody can answer could not be declined");
+                }
+                drop(room);
+            });
+        }
         // The vote may have to be repeated; the event is sent once.
         if !self.resolved.contains(&request) {
             remember(&mut self.resolved, request.clone());
@@ -113,8 +111,13 @@ impl EventForwarder {
         }
     }
 
-    /// Fetches the daemon's list of open requests in the background.
+    /// Fetches the daemon's list of open requests in the background. One look at a time: whatever
+    /// happens during it is found by one more.
     pub(super) fn check(&mut self) {
+        if !self.checks.is_empty() {
+            self.check_again = true;
+            return;
+        }
         let session = self.live.session.clone();
         let open = self.live.requests.ids();
         self.checks.spawn(async move {
@@ -125,6 +128,9 @@ impl EventForwarder {
 
     /// Makes the open requests agree with the daemon's list.
     pub(super) async fn reconcile(&mut self, check: PendingCheck) {
+        if std::mem::take(&mut self.check_again) {
+            self.check();
+        }
         // A replay has begun since, and what it brings is newer. Its end starts another check.
         if self.replaying {
             return;
@@ -159,20 +165,4 @@ impl EventForwarder {
             }
         }
     }
-}
-
-/// Repeats an idempotent request after a temporary error, a few times.
-async fn with_retries<T, F: Future<Output = Result<T, DaemonError>>>(
-    ask: impl Fn() -> F,
-) -> Result<T, DaemonError> {
-    for _ in 1..TRIES {
-        match ask().await {
-            Err(error) if error.reason().is_none_or(ErrorReason::is_temporary) => {
-                let wait = error.response().and_then(|it| it.retry_after);
-                tokio::time::sleep(wait.unwrap_or(PAUSE)).await;
-            }
-            done => return done,
-        }
-    }
-    ask().await
 }
