@@ -1,5 +1,5 @@
 //! A log of everything that happens in a session. Ended at any moment and started again, it goes on
-//! where it was: no event is missing, and at most one is there twice.
+//! where it was: no event is missing, and the last ones may be there twice.
 //!
 //! ```text
 //! cargo run -p outrigger-daemon --example tail -- SESSION place.json

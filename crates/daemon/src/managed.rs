@@ -114,6 +114,7 @@ pub enum StartError {
 
 /// How a daemon ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DaemonExit {
     /// The exit status, if the system knows it.
     pub status: Option<ExitStatus>,

@@ -22,6 +22,7 @@ use crate::wire::{
 
 /// A permission, or answers to questions, that the agent asks the user for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InteractionRequest {
     /// The id to answer with.
     pub id: RequestId,
@@ -64,6 +65,7 @@ pub enum UserAnswer {
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AnswerOutcome {
     /// What was sent. An answer that does not fit the request is sent as a rejection.
     pub outcome: PermissionOutcome,

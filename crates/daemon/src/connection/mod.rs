@@ -121,6 +121,7 @@ pub struct ConnectOptions {
 
 /// The result of a successful connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Connected {
     /// The session that was connected to.
     pub session: SessionId,

@@ -17,6 +17,7 @@ const LONGEST_MESSAGE: usize = 400;
 
 /// A response of the daemon with an error status.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ErrorResponse {
     /// The HTTP status code.
     pub status: u16,

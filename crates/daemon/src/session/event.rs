@@ -65,6 +65,7 @@ pub enum SessionEvent {
 
 /// The whole conversation, as far as the daemon keeps it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct History {
     /// Why it was loaded.
     pub cause: HistoryCause,
@@ -141,6 +142,7 @@ pub enum DisconnectMode {
 
 /// Counters for diagnosis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Events delivered.
     pub events: u64,

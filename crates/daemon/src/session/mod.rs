@@ -238,7 +238,7 @@ impl Session {
 
     /// Where to continue later, so that nothing is lost: after the last event that the consumer is
     /// done with. An event counts as done when the consumer asks for the one after it. So whoever
-    /// saves this and crashes gets an event twice at the most, and none never.
+    /// saves this and crashes misses none; the last one may come twice.
     pub fn resume_state(&self) -> ResumeState {
         ResumeState::new(self.shared.id.clone(), self.shared.queue.done())
     }

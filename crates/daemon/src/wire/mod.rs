@@ -3,7 +3,8 @@
 //! Three rules hold for every type here. A field that the daemon may leave out is an `Option` or
 //! has a default. Ids are validated while they are deserialised. And nothing is thrown away: each
 //! object keeps its unknown fields in `rest`, and each enumeration has an `Other`, so that a value
-//! that is serialised again equals the one that was read.
+//! that is serialised again says what the one that was read did. A field that was null may be absent
+//! then.
 
 mod attachments;
 mod block;

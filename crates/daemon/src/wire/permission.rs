@@ -148,6 +148,7 @@ pub struct PendingInteraction {
 /// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "outcome")]
+#[non_exhaustive]
 pub enum PermissionOutcome {
     /// An option was chosen.
     #[serde(rename_all = "camelCase")]

@@ -141,6 +141,7 @@ impl<'a> UpdateFields<'a> {
 
 /// A chunk of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessageChunk {
     /// The content. An empty text at the end of a model call carries the token usage in `meta`.
     pub content: ContentBlock,

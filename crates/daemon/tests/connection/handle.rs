@@ -352,6 +352,20 @@ async fn the_folder_is_the_one_that_was_connected_to() {
     stand(&daemon, "GET /capabilities", 200, &both);
     let stat = json!({"path": ".", "type": "directory"});
     let list = json!({"sessions": []});
+    let named = [
+        (None, "/home/dev/ws"),
+        (Some("/home/dev/ws/"), "/home/dev/ws"),
+        (Some("/home/dev/second"), "/home/dev/second"),
+    ];
+    for (folder, name) in named {
+        let (connection, _events) = IdeConnection::new();
+        let wanted = ConnectOptions {
+            workspace: folder.map(Into::into),
+            ..options(&daemon)
+        };
+        let connected = connection.connect(wanted).await.unwrap();
+        assert_eq!(connected.folder, name);
+    }
     for (folder, files, sessions) in [
         (None, "GET /stat", "%2Fhome%2Fdev%2Fws"),
         (Some("/home/dev/ws/"), "GET /stat", "%2Fhome%2Fdev%2Fws"),
