@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ::daemon::connection::{
-    ConnectError, ConnectOptions, Connected, IdeEvents, SessionChoice, UserAnswer,
+    ConnectError, ConnectOptions, Connected, IdeEvent, IdeEvents, SessionChoice, UserAnswer,
 };
 use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
@@ -77,6 +77,8 @@ pub struct DaemonBackend {
     connection: IdeConnection,
     events: IdeEvents,
     translator: Translator,
+    /// The session that was connected to last, and the mode that it has or had.
+    last: Option<(SessionId, Option<ApprovalMode>)>,
     /// What the last event of the daemon became, as far as it has not been taken.
     translated: VecDeque<BackendEvent>,
     /// What finished calls tell.
@@ -102,12 +104,40 @@ impl DaemonBackend {
             translator: Translator::new(sanitiser(&settings)),
             settings,
             managed: None,
+            last: None,
             connection,
             events,
             translated: VecDeque::new(),
             messages,
             tell,
         }
+    }
+
+    /// Keeps what the next connection has to know of this one.
+    fn note(&mut self, event: &IdeEvent) {
+        match event {
+            IdeEvent::Connected(connected) => {
+                let same = self.last.take();
+                let same = same.filter(|(session, _)| *session == connected.session);
+                self.last = same.or_else(|| Some((connected.session.clone(), None)));
+            }
+            IdeEvent::ModeChanged { mode } => {
+                if let Some((_, known)) = &mut self.last {
+                    *known = Some(mode.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The mode for a session that may have to be brought back from disk, which forgets it: the one
+    /// that the person has chosen there, or the one of the settings.
+    fn mode_for(&self, session: &SessionChoice) -> ApprovalMode {
+        let chosen = match (session, &self.last) {
+            (SessionChoice::Known(id), Some((last, mode))) if id == last => mode.clone(),
+            _ => None,
+        };
+        chosen.unwrap_or_else(|| self.settings.mode.clone())
     }
 
     /// A finished call tells something; the event that it amounts to.
@@ -144,7 +174,9 @@ impl Backend for DaemonBackend {
                 // In this order: what a call has learned belongs to the connection that was told.
                 biased;
                 event = self.events.next() => {
-                    self.translated.extend(self.translator.translate(&event?));
+                    let event = event?;
+                    self.note(&event);
+                    self.translated.extend(self.translator.translate(&event));
                 }
                 Some(message) = self.messages.recv() => {
                     let event = self.take(message);
@@ -169,9 +201,9 @@ impl Backend for DaemonBackend {
             address: self.settings.address.clone(),
             token: self.settings.token.clone(),
             workspace: Some(self.settings.workspace.clone()),
+            approval_mode: Some(self.mode_for(&session)),
             session,
             model: self.settings.model.clone(),
-            approval_mode: Some(self.settings.mode.clone()),
             disconnect_mode: LEAVING,
             settings: self.settings.session.clone(),
             timeouts: self.settings.timeouts,

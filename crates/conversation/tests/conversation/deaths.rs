@@ -48,6 +48,28 @@ async fn an_agent_that_died_is_brought_back_with_its_past() {
     talk.ends_with(&["Agent: before and after"]).await;
 }
 
+/// What comes back from disk has the mode of the daemon's settings, in which the agent asks nobody.
+#[tokio::test]
+async fn an_agent_that_died_comes_back_in_the_mode_that_the_person_has_chosen() {
+    let machine = Machine::new();
+    let (daemon, talk) = machine.connected().await;
+    daemon.listened_to().await;
+    talk.conversation.set_mode("plan").await.unwrap();
+    talk.until("the mode", |state| {
+        (state.status().mode.as_deref() == Some("plan")).then_some(())
+    })
+    .await;
+    die(&daemon);
+    until("the load", || loads(&daemon) == 1).await;
+    talk.is_live().await;
+    assert_eq!(daemon.world().mode, "plan");
+    // Another conversation begins in the mode of the settings.
+    daemon.world().alive = false;
+    let new = conversation::Target::New;
+    talk.conversation.connect(new).await.unwrap();
+    assert_eq!(daemon.world().mode, "default");
+}
+
 #[tokio::test]
 async fn a_prompt_that_was_never_answered_is_noted() {
     let machine = Machine::new();

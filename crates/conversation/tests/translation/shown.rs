@@ -272,6 +272,11 @@ async fn what_happens_to_the_conversation_is_said() {
                 event("session_recording_degraded", json!({"reason": "write_failed"})),
                 event("session_snapshot", json!({"currentModelId": null, "currentApprovalMode": null, "recordingDegraded": true})),
             ],
+            vec![not_recorded.clone()],
+        ),
+        (
+            "no longer written down since before we came",
+            vec![event("session_snapshot", json!({"currentModelId": null, "currentApprovalMode": null, "recordingDegraded": true}))],
             vec![not_recorded],
         ),
         (

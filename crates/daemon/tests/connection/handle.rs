@@ -246,8 +246,9 @@ async fn a_person_is_not_asked_on_when_nobody_waits_for_the_answer() {
     let dialog = Arc::new(());
     let open = dialog.clone();
     let deciding = connection.decide(&request.id, async move {
-        let _open = open;
-        std::future::pending().await
+        std::future::pending::<()>().await;
+        drop(open);
+        None
     });
     let waited = tokio::time::timeout(std::time::Duration::from_millis(50), deciding).await;
     assert!(waited.is_err());

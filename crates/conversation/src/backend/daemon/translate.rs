@@ -146,7 +146,7 @@ impl Translator {
         Some(match event {
             IdeEvent::Connected(connected) => BackendEvent::Connected {
                 version: self.line_of(connected.capabilities.qwen_code_version.as_deref()),
-                workspace: self.path(&connected.capabilities.workspace_cwd, None),
+                workspace: self.path(&connected.folder, None),
             },
             IdeEvent::RequestOpened(request) => BackendEvent::RequestOpened {
                 request: Box::new(self.request(request)),
@@ -225,7 +225,8 @@ impl Translator {
     fn reply(&self, outcome: &PermissionOutcome) -> Reply {
         match outcome {
             PermissionOutcome::Selected { option_id } => Reply::Option(self.line(option_id)),
-            PermissionOutcome::Cancelled => Reply::Decline,
+            // An outcome that a later daemon adds allows nothing that we know of.
+            _ => Reply::Decline,
         }
     }
 
