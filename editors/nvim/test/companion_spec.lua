@@ -3,8 +3,9 @@ local config = require("outrigger.config")
 local status = require("outrigger.status")
 
 --- Runs `body` with a program that only listens. It gets how it runs (the `settings` of the client, and
---- how many `starts`), what was sent to it so far, a function that ends it, and the client.
-local function with_program(body)
+--- how many `starts`), what was sent to it so far, a function that ends it, and the client. `options` are
+--- the person's.
+local function with_program(body, options)
   local running, sent = { settings = nil, starts = 0 }, {}
   local rpc = { request = function() end, terminate = function() end }
   function rpc.notify(method, params)
@@ -51,7 +52,7 @@ local function with_program(body)
       return known
     end), true, "the end was not noticed")
   end
-  config.set({ cmd = { "true" } })
+  config.set(vim.tbl_extend("error", { cmd = { "true" } }, options or {}))
   companion.start({ "/w" })
   local initialized = { capabilities = { experimental = { outrigger = { version = 1 } } } }
   running.settings.on_init(client, initialized)
@@ -104,4 +105,17 @@ it("what is not saved when the companion comes is said to be so", function()
       { textDocument = { uri = "file:///w/unsaved.txt", version = version }, contentChanges = {} },
     })
   end)
+end)
+
+it("the companion is told about conversations what the person has said, and nothing else", function()
+  for _, case in ipairs({
+    { nil, nil },
+    { true, true },
+    { false, false },
+    { { url = "u", token_file = "/t" }, { url = "u", tokenFile = "/t" } },
+  }) do
+    with_program(function(running)
+      same(running.settings.init_options.daemon, case[2])
+    end, { daemon = case[1] })
+  end
 end)

@@ -3,6 +3,8 @@
 //! The story is the same for all of them; what differs is what the person types and sees.
 
 use std::fmt::Display;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use companion::Token;
 use daemon::wire::ContentBlock;
@@ -92,6 +94,34 @@ impl Stage {
         environment.push(("QWEN_IDE_DAEMON_URL".into(), self.daemon.url()));
         environment.push(("QWEN_SERVER_TOKEN".into(), testkit::TOKEN.into()));
         environment
+    }
+
+    /// The address of the daemon and a file with its token, for an editor that finds it by its own
+    /// settings.
+    pub(crate) fn address_and_token_file(&self) -> (String, String) {
+        let file = self.house.home().join("token");
+        fs::write(&file, testkit::TOKEN).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        (self.daemon.url(), "~/token".into())
+    }
+
+    /// Waits until the companion talks to the daemon, in this mode.
+    #[track_caller]
+    pub(crate) fn wait_for_conversation(&self, talker: &impl Display, mode: &str) {
+        wait_for(
+            "a conversation",
+            || {
+                let status = self.snapshot()["status"].clone();
+                if status["connection"]["trouble"] == "busy" {
+                    let last = json!({ "which": "last" });
+                    let page = self.page();
+                    let again = page.post::<Value>("/api/chat/connect", &last);
+                    self.runtime.block_on(again).unwrap();
+                }
+                (status["connection"]["state"] == "live" && status["mode"] == mode).then_some(())
+            },
+            || format!("{:#}\n{talker}", self.snapshot()),
+        );
     }
 
     /// The page of the companion, without a browser.

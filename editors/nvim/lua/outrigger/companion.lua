@@ -173,7 +173,7 @@ local function settings()
   local initial = vim.empty_dict()
   initial.agents = options.agents
   initial.ignore = #options.ignore > 0 and options.ignore or nil
-  initial.daemon = options.daemon or nil
+  initial.daemon = options.daemon
   return {
     name = "outrigger",
     cmd = options.cmd,

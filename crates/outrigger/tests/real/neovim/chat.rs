@@ -38,6 +38,19 @@ fn converse(which: usize) {
     talks::is_still_there(&neovim, &before);
 }
 
+/// Neither the environment nor the configuration of the program names it.
+#[test]
+fn the_settings_of_neovim_say_which_daemon() {
+    let Some(stage) = Stage::set_with(needs(NEW)) else {
+        return;
+    };
+    let (url, token_file) = stage.address_and_token_file();
+    let daemon = format!("{{'url': '{url}', 'token_file': '{token_file}', 'mode': 'plan'}}");
+    let setting = format!("let g:outrigger_daemon = {daemon}");
+    let neovim = Neovim::start(&stage.house, NEW, &["--cmd", &setting, "hello.txt"]);
+    stage.wait_for_conversation(&neovim, "plan");
+}
+
 /// Starts Neovim, which finds the daemon, and opens the conversation.
 fn start(stage: &Stage, which: usize) -> Neovim {
     let mut neovim = Neovim::start_bare(&stage.house, which, &["hello.txt"], stage.environment());
