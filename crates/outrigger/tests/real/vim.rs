@@ -8,6 +8,7 @@ use testkit::{Agent, Clients, Household, Terminal};
 
 use crate::editor::{discovery_files, nothing_is_left};
 use crate::story::{self, Orphan};
+use crate::talks::Stage;
 use crate::{asks, household};
 
 #[test]
@@ -365,6 +366,19 @@ fn vim_without_the_program_says_so_once() {
     vim.wait_until("the messages", |screen| screen.contains("Press ENTER"));
     let said = vim.screen().matches("there is no program").count();
     assert!(said <= 2, "said more than once, and in the log:\n{vim}");
+}
+
+/// Vim shows no conversation, but the page of the companion that it starts does.
+#[test]
+fn the_settings_of_vim_say_which_daemon() {
+    let Some(stage) = Stage::set() else {
+        return;
+    };
+    let (url, token_file) = stage.address_and_token_file();
+    let daemon = format!("#{{url: '{url}', tokenFile: '{token_file}', mode: 'plan'}}");
+    let setting = format!("let g:outrigger_options = #{{daemon: {daemon}}}");
+    let vim = start(&stage.house, &["--cmd", &setting, "hello.txt"]);
+    stage.wait_for_conversation(&vim, "plan");
 }
 
 #[test]

@@ -4,6 +4,7 @@ vim9script
 
 import autoload './config.vim'
 import autoload './connection.vim'
+import autoload './daemon.vim'
 import autoload './documents.vim'
 import autoload './environment.vim'
 import autoload './event.vim'
@@ -127,8 +128,21 @@ def Initialize()
       general: {positionEncodings: ['utf-8']},
       experimental: {outrigger: true},
     },
-    initializationOptions: config.Get('options'),
+    initializationOptions: Options(),
   }, Initialized)
+enddef
+
+# What the person wants to be told to the companion. What is wrong in `daemon` is told to the person.
+def Options(): dict<any>
+  final options: dict<any> = copy(config.Get('options'))
+  if options->has_key('daemon')
+    const read = daemon.Read(options.daemon)
+    options.daemon = read.sent
+    for complaint in read.complaints
+      message.Once(complaint)
+    endfor
+  endif
+  return options
 enddef
 
 def Initialized(response: dict<any>)
