@@ -15,6 +15,7 @@
 (require 'subr-x)
 (require 'outrigger-config)
 (require 'outrigger-connection)
+(require 'outrigger-daemon)
 (require 'outrigger-log)
 (require 'outrigger-restart)
 (require 'outrigger-text)
@@ -140,7 +141,20 @@ What is pending stays so."
                      :experimental (:outrigger t))
       :initializationOptions (,@(and outrigger-agents `(:agents ,(vconcat outrigger-agents)))
                               :ignore ,(vconcat outrigger-ignore)
-                              ,@(and outrigger-daemon '(:daemon t))))))
+                              ,@(outrigger-companion--daemon)))))
+
+(defvar outrigger-companion--told-mistakes nil
+  "What the person was told about `outrigger-daemon'.")
+
+(defun outrigger-companion--daemon ()
+  "Return what is sent about conversations.
+What is wrong with it is told once."
+  (pcase-let ((`(,sent . ,complaints) (outrigger-daemon-read outrigger-daemon)))
+    (dolist (complaint complaints)
+      (unless (member complaint outrigger-companion--told-mistakes)
+        (push complaint outrigger-companion--told-mistakes)
+        (outrigger-companion--warn complaint)))
+    sent))
 
 (defun outrigger-companion--initialized (companion connection result)
   "Go on with COMPANION, if CONNECTION is still its own.

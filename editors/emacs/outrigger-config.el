@@ -34,9 +34,33 @@ They are added to those of the program's own configuration."
   :type '(repeat string))
 
 (defcustom outrigger-daemon nil
-  "Whether to offer conversations with a daemon.
-They are also on if the configuration of the program says so."
-  :type 'boolean)
+  "Whether to offer conversations with a daemon, and with which one.
+With nil, the configuration of the program decides.  With t they
+are offered, and with `never' they are not.  A plist says more, and
+goes before that configuration:
+
+`:enabled'     whether they are offered.  Without it, a `:url' switches
+               them on.
+`:url'         where the daemon is, such as \"http://127.0.0.1:4170\".
+`:token-file'  a file with its token.  There is no option for the token
+               itself, because settings are copied and shared.
+`:mode'        what the agent may do without asking in a conversation
+               that starts here: \"plan\", \"default\", \"auto-edit\",
+               \"auto\" or \"yolo\".
+`:model'       the model of a conversation that starts here.
+
+It is read when a companion is started."
+  :risky t
+  :type '(choice (const :tag "As the program is configured" nil)
+                 (const :tag "Yes" t)
+                 (const :tag "No" never)
+                 (plist :tag "This one"
+                        :options ((:enabled boolean)
+                                  (:url string)
+                                  (:token-file file)
+                                  (:mode (choice (const "plan") (const "default") (const "auto-edit")
+                                                 (const "auto") (const "yolo")))
+                                  (:model string)))))
 
 (defcustom outrigger-workspace-function 'outrigger-project-root
   "Function that finds the workspace of a folder.

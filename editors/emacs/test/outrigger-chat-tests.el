@@ -313,5 +313,63 @@ STATUS goes before the usual one."
         (outrigger-accept))
       (should (equal (outrigger-tests--verdict) '(t nil))))))
 
+;;; What the person says about a daemon
+
+(ert-deftest outrigger-chat-tests-what-is-said-of-a-daemon-is-sent-and-what-is-wrong-is-told ()
+  (let ((all '(:enabled nil :url "http://127.0.0.1:1" :token-file "/t" :mode "plan" :model "m"))
+        (wire '(:enabled :json-false :url "http://127.0.0.1:1" :tokenFile "/t" :mode "plan" :model "m")))
+    ;; What the person says, what is sent, and what each complaint has to name.
+    (pcase-dolist (`(,said ,sent . ,parts)
+                   `((nil nil)
+                     (t t)
+                     (never :json-false)
+                     (,all ,wire)
+                     ((:enabled t) (:enabled t))
+                     ((:url nil) nil)
+                     ((:token-file "~/t") (:tokenFile ,(expand-file-name "~/t")))
+                     ("yes" :json-false "outrigger-daemon has to be nil, t, never or a plist")
+                     ((:url) :json-false "outrigger-daemon has to be nil, t, never or a plist")
+                     ((:enabled 1 :url "u") :json-false ":enabled of outrigger-daemon has to be t or nil")
+                     ((:url 1 :mode "plan") :json-false ":url of outrigger-daemon has to be a string")
+                     ((:token-file t) :json-false ":token-file of outrigger-daemon has to be a string")
+                     ((:mode plan) :json-false ":mode of outrigger-daemon has to be a string")
+                     ((:model 1) :json-false ":model of outrigger-daemon has to be a string")
+                     ((:url "u" :tokenFile "/t") (:url "u") "no option :tokenFile of outrigger-daemon")
+                     (("url" 1) nil "no option url of outrigger-daemon")))
+      (pcase-let ((`(,params . ,complaints) (outrigger-daemon-read said)))
+        (should (equal (list said (plist-get params :daemon)) (list said sent)))
+        (should (equal (list said (length complaints)) (list said (length parts))))
+        (cl-mapc (lambda (part complaint) (should (string-search part complaint))) parts complaints)
+        (should (equal (list said (and (eq sent :json-false) parts t))
+                       (list said (and complaints
+                                       (string-suffix-p ", so there are no conversations"
+                                                        (car complaints))))))))))
+
+(ert-deftest outrigger-chat-tests-a-token-is-neither-sent-nor-repeated ()
+  (pcase-let ((`(,params . ,complaints) (outrigger-daemon-read '(:enabled t :token "hunter2"))))
+    (should (equal params '(:daemon :json-false)))
+    (should (equal (length complaints) 1))
+    (should (string-search ":token-file" (car complaints)))
+    (should-not (string-search "hunter2" (car complaints)))))
+
+(ert-deftest outrigger-chat-tests-the-companion-is-told-what-is-said-of-a-daemon ()
+  (let ((outrigger-agents '("qwen"))
+        (companion (outrigger-companion--make "/w/"))
+        outrigger-companion--told-mistakes told)
+    (cl-letf (((symbol-function 'outrigger-companion--warn) (lambda (text) (push text told))))
+      (pcase-dolist (`(,outrigger-daemon ,sent)
+                     '((nil nil)
+                       (t (:daemon t))
+                       (never (:daemon :json-false))
+                       ((:url "u" :token-file "/t") (:daemon (:url "u" :tokenFile "/t")))
+                       ;; A mistake, twice, is told once and leaves the rest as it is.
+                       ((:url 1) (:daemon :json-false))
+                       ((:url 1) (:daemon :json-false))))
+        (should (equal (plist-get (outrigger-tests--on-the-wire
+                                   (outrigger-companion--initialize-params companion))
+                                  :initializationOptions)
+                       `(:agents ["qwen"] :ignore [] ,@sent)))))
+    (should (equal (length told) 1))))
+
 (provide 'outrigger-chat-tests)
 ;;; outrigger-chat-tests.el ends here

@@ -2,7 +2,7 @@
 
 use testkit::wait_for;
 
-use super::driver::{ACCEPT, Emacs};
+use super::driver::{ACCEPT, Emacs, command_line};
 use crate::talks::{self, Stage, Talker};
 
 #[test]
@@ -26,6 +26,23 @@ fn a_conversation_is_held_in_emacs() {
     emacs.keys("\x1b:(kill-buffer (outrigger-chat--find (car outrigger-companions)))\r");
     emacs.command("outrigger-chat");
     talks::is_still_there(&emacs, &before);
+}
+
+/// Neither the environment nor the configuration of the program names it.
+#[test]
+fn the_settings_of_emacs_say_which_daemon() {
+    let Some(stage) = Stage::set() else {
+        return;
+    };
+    let (url, token_file) = stage.address_and_token_file();
+    let setting = format!(
+        "(setq outrigger-daemon '(:url {url:?} :token-file {token_file:?} :mode \"plan\"))"
+    );
+    let mut command = command_line(&stage.house, &["hello.txt"]);
+    command.insert(3, format!("--eval={setting}"));
+    let emacs = Emacs::launch(&stage.house, &command, stage.house.environment());
+    emacs.wait_for_ready();
+    stage.wait_for_conversation(&emacs, "plan");
 }
 
 /// Starts Emacs, which finds the daemon and listens to us, and opens the conversation.
