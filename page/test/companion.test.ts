@@ -87,6 +87,18 @@ describe("events", () => {
   });
 });
 
+describe("the chat", () => {
+  it.each([
+    [{ conversation: {} }, undefined, true, undefined],
+    [{}, undefined, false, undefined],
+    [{}, "wrong configuration", false, "wrong configuration"],
+  ])("with %j and the mistake %s is there: %s, for the reason %s", (more, mistake, chat, why) => {
+    const status = { ...start.status, ...(mistake && { noConversation: mistake }) };
+    const now = companionStateOf({ ...start, status, ...more } as unknown as Snapshot);
+    expect([now.chat, now.whyNoChat]).toEqual([chat, why]);
+  });
+});
+
 describe("the next proposal", () => {
   it.each([
     [[1, 2, 3], [1, 3], 2, 3],

@@ -54,6 +54,8 @@ export interface Status {
   sessions: Session[];
   faults: Fault[];
   problems: string[];
+  /** What is wrong in the settings, if conversations are switched on and cannot be held. */
+  noConversation?: string;
 }
 
 export interface Proposal {
@@ -173,7 +175,7 @@ export interface Snapshot {
   context: Context;
   log: LogEntry[];
   hints: Hints;
-  /** Absent if conversations with a daemon are switched off. */
+  /** Absent if there are none; `status.noConversation` says if that is because of a mistake. */
   conversation?: Conversation;
 }
 

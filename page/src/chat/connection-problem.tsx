@@ -73,39 +73,3 @@ function Start({ chat }: { chat: Chat }) {
     </button>
   );
 }
-
-/** Shown while conversations are switched off, which is the default. */
-export function Disabled() {
-  return (
-    <div class="placeholder" data-chat-state="disabled">
-      <h2>The chat is off</h2>
-      <p>
-        Here you can talk to an agent that runs as a daemon, <code>qwen serve</code>, and answer
-        what it asks. Switch it on in one of these ways:
-      </p>
-      <dl class="ways">
-        <div>
-          <dt>for once</dt>
-          <dd class="command">
-            <code>outrigger --daemon</code>
-            <CopyButton text="outrigger --daemon" label="Copy" name="copy-command" />
-          </dd>
-        </div>
-        <div>
-          <dt>in the configuration file</dt>
-          <dd class="command">
-            <code>[daemon] enabled = true</code>
-            <CopyButton text={"[daemon]\nenabled = true\n"} label="Copy" name="copy-command" />
-          </dd>
-        </div>
-        <div>
-          <dt>in the environment, for a daemon at another address</dt>
-          <dd class="command">
-            <code>QWEN_IDE_DAEMON_URL</code>
-            <CopyButton text="QWEN_IDE_DAEMON_URL" label="Copy" name="copy-command" />
-          </dd>
-        </div>
-      </dl>
-    </div>
-  );
-}

@@ -3,8 +3,9 @@
 import { useSignal } from "@preact/signals";
 import type { App } from "../state/app";
 import { Composer } from "./composer";
-import { ConnectionProblem, Disabled } from "./connection-problem";
+import { ConnectionProblem } from "./connection-problem";
 import { ConversationList } from "./conversation-list";
+import { NoChat } from "./no-chat";
 import { Requests } from "./requests";
 import { StatusBar } from "./status-bar";
 import { TranscriptView } from "./transcript-view";
@@ -14,7 +15,7 @@ export function ChatView({ app }: { app: App }) {
   const pane = useSignal<"list" | "conversation">("conversation");
   const { chat } = app;
   if (app.companion.value === undefined) return null;
-  if (!app.companion.value.chat) return <Disabled />;
+  if (!app.companion.value.chat) return <NoChat why={app.companion.value.whyNoChat} />;
   const show = (which: "list" | "conversation") => () => {
     pane.value = which;
   };

@@ -22,14 +22,18 @@ export interface CompanionState {
   context: Context;
   log: readonly LogEntry[];
   hints: Hints;
-  /** Whether conversations with a daemon are switched on. */
+  /** Whether there are conversations with a daemon. */
   chat: boolean;
+  /** Why there are none although they are switched on, in the words of the companion. */
+  whyNoChat: string | undefined;
 }
 
 export function companionStateOf(snapshot: Snapshot): CompanionState {
   const { instance, status, proposals, context, log, hints } = snapshot;
   const chat = snapshot.conversation !== undefined;
-  return { instance, status, sessions: status.sessions, proposals, context, log, hints, chat };
+  const whyNoChat = chat ? undefined : status.noConversation;
+  const { sessions } = status;
+  return { instance, status, sessions, proposals, context, log, hints, chat, whyNoChat };
 }
 
 export function applyEvent(now: CompanionState, event: Event): CompanionState {

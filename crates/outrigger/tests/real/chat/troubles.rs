@@ -1,10 +1,12 @@
 //! Why there is no conversation, and what a person can do about it on the spot.
 
-use testkit::Look;
+use serde_json::Value;
+use testkit::{Companion, Look};
 
 use super::scene::Scene;
 use super::screen::Screen;
-use crate::household;
+use crate::page::inspect;
+use crate::{household, household_with};
 
 #[test]
 fn the_page_says_what_is_wrong_and_helps() {
@@ -58,4 +60,36 @@ fn the_page_says_what_is_wrong_and_helps() {
     screen.ask(&scene.house, "-PLEASE", vec![]);
     screen.wait_until_done("-PLEASE");
     assert_eq!(screen.said()[0], "me: START-PLEASE");
+}
+
+/// Of a page that is not wider than the screen everything can be read.
+const IS_TOO_WIDE: &str = "return document.documentElement.scrollWidth > innerWidth || \
+    [...document.querySelectorAll('.placeholder, .placeholder *')]\
+        .some(it => it.scrollWidth > it.clientWidth + 1)";
+
+#[test]
+fn the_page_says_which_mistake_keeps_the_chat_from_being_there() {
+    let Some(house) = household_with(&["axe"]) else {
+        return;
+    };
+    // Names of machines come from anywhere, and may be long.
+    let name = format!("<b>{}.example", "a".repeat(200));
+    let mut command = house.command(&["serve", "--json"]);
+    command.env("QWEN_IDE_DAEMON_URL", format!("http://{name}:4170"));
+    let _companion = Companion::start(command);
+    let why = house.status()["noConversation"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(why.contains(&name), "{why}");
+    for look in [Look::DESK, Look::PHONE] {
+        let screen = Screen::open(&house, look);
+        screen.wait_for_text("[data-no-conversation]", &why);
+        assert_eq!(screen.browser.count("[data-no-conversation] *"), 0);
+        // How to switch it on is of no help: it is switched on.
+        assert_eq!(screen.browser.count("button[data-act=copy-command]"), 0);
+        let is_too_wide = screen.browser.run(IS_TOO_WIDE, Vec::new());
+        assert_eq!(is_too_wide, Value::Bool(false), "{look:?}");
+        inspect(&house, &screen.browser, look, "a mistake");
+    }
 }
