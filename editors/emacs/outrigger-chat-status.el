@@ -37,10 +37,12 @@
 (defun outrigger-chat-status--mode (status brief)
   "Return what the agent of STATUS may do without asking, for the header.
 It is always said, because it decides what the person has to watch.
+That it may not ask is all that is said of a mode that leaves edits
+out of the review, because it may be one that nobody here knows.
 BRIEF says that there is little room."
   (let ((mode (outrigger-chat-status--name status :mode :modes)))
     (cond ((and mode (eq (plist-get status :unasking) t))
-           (concat ", " (propertize (concat mode (if brief "!" " (does not ask)"))
+           (concat ", " (propertize (concat mode (if brief "!" " (may not ask)"))
                                     'face 'warning)))
           (mode (concat ", " mode))
           ((equal (plist-get (plist-get status :connection) :state) "live")

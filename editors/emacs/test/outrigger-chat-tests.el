@@ -104,11 +104,11 @@ STATUS goes before the usual one."
                                                    outrigger-chat--status room)
                      header)))))
 
-(ert-deftest outrigger-chat-tests-the-header-says-when-the-agent-does-not-ask ()
+(ert-deftest outrigger-chat-tests-the-header-says-when-the-agent-may-not-ask ()
   (outrigger-chat-tests--conversing
     (outrigger-chat-tests--all nil '(:unasking t :mode "yolo" :busy t))
     (pcase-dolist (`(,room ,header)
-                   '((60 " connected  elm:/w  M, yolo (does not ask), working")
+                   '((60 " connected  elm:/w  M, yolo (may not ask), working")
                      (30 " connected, yolo!, working")))
       (let ((shown (outrigger-chat-status-header (car outrigger-companions)
                                                  outrigger-chat--status room)))

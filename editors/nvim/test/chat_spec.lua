@@ -422,10 +422,10 @@ it("the line above a conversation has what fits, and what the agent may and does
     }, room)
   end
   local cases = {
-    { 50, "Qwen3 Coder, Auto-edit (does not ask), 4%, working" },
-    { 49, "Qwen3 Coder, Auto-edit (does not ask), working" },
-    { 45, "Auto-edit (does not ask), working" },
-    { 32, "Auto-edit!, working" },
+    { 49, "Qwen3 Coder, Auto-edit (may not ask), 4%, working" },
+    { 48, "Qwen3 Coder, Auto-edit (may not ask), working" },
+    { 44, "Auto-edit (may not ask), working" },
+    { 31, "Auto-edit!, working" },
     { 5, "Auto-edit!, working" },
   }
   for _, case in ipairs(cases) do

@@ -92,7 +92,10 @@ function Usage({ status: { usage } }: { status: ChatStatus }) {
   );
 }
 
-/** The mode is always there: whether the agent asks decides what the person has to watch. */
+/**
+ * The mode is always there: whether the agent asks decides what the person has to watch. That it may not
+ * is all that is said, because the mode may be one that nobody here knows.
+ */
 function Mode({ chat, status }: { chat: Chat; status: ChatStatus }) {
   const { mode, modes, unasking = false, connection } = status;
   const name = mode === undefined ? "mode not known" : visible(mode);
@@ -115,9 +118,9 @@ function Mode({ chat, status }: { chat: Chat; status: ChatStatus }) {
       {unasking && (
         <strong
           class="badge unasking"
-          title="In this mode the agent writes files before you see what it changes"
+          title="In this mode the agent may write files before you see what it changes"
         >
-          does not ask
+          may not ask
         </strong>
       )}
     </span>

@@ -84,7 +84,7 @@ export interface ChatStatus {
   model?: string;
   models: NamedChoice[];
   mode?: string;
-  /** Whether the agent writes files in this mode without asking. */
+  /** Whether the agent writes files in this mode without asking, as far as anybody knows. */
   unasking?: boolean;
   modes: NamedChoice[];
   commands: [name: string, description: string | null][];

@@ -324,7 +324,7 @@ fn modes(stage: &Stage, talker: &impl Talker) {
         stage.runtime.block_on(set).unwrap();
         // In a narrow window it is a sign.
         wait_for_bar(talker, mode, |bar| {
-            let says_so = bar.contains("(does not ask)") || bar.contains('!');
+            let says_so = bar.contains("(may not ask)") || bar.contains('!');
             bar.to_lowercase().contains(mode) && says_so != asks
         });
     }

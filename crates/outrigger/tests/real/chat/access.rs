@@ -61,7 +61,7 @@ fn nothing_serious_keeps_anybody_from_using_the_chat() {
         browser.wait_for_no("[role=listbox]");
         scene.post("/api/chat/mode", &json!({ "mode": "yolo" }));
         browser.wait_for("[data-unasking=true] .unasking");
-        inspect(house, browser, look, "a mode that does not ask");
+        inspect(house, browser, look, "a mode that may not ask");
         scene.post("/api/chat/mode", &json!({ "mode": "default" }));
         browser.wait_for_no("[data-unasking=true]");
     }

@@ -49,7 +49,7 @@ fn the_mode_and_the_place_are_always_on_the_page() {
     let place = json!({ "workspace": { "daemonPath": "/w" }, "locality": sentences });
     tell(json!({ "mode": "auto-edit", "modes": [], "unasking": true, "place": place }));
     screen.wait_for_text("[data-unasking=true]", "auto-edit");
-    screen.wait_for_text("[data-unasking=true] .unasking", "does not ask");
+    screen.wait_for_text("[data-unasking=true] .unasking", "may not ask");
     screen.wait_for_text("[data-place]", "It runs on elm⟨202E⟩. So do its files.");
     let place = screen.browser.texts("[data-place]").concat();
     assert!(!place.contains("credentials"), "{place}");
@@ -89,7 +89,7 @@ fn another_mode(scene: &Scene, screen: &Screen) {
     let before = screen.value_of(list);
     screen.browser.wait_for_no("[data-unasking=true]");
     choose(screen, list, "yolo");
-    screen.wait_for_text("[data-unasking=true]", "does not ask");
+    screen.wait_for_text("[data-unasking=true]", "may not ask");
     screen.ask(
         &scene.house,
         "YOLO-PLEASE",

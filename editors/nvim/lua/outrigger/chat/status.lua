@@ -50,13 +50,14 @@ local function mode_of(status)
 end
 
 --- What the agent is and does, in at most `room` columns. Its mode and what it does stay, whatever has
---- to go; that it does not ask becomes a sign.
+--- to go; that it may not ask becomes a sign. It says no more than that, because the mode may be one that
+--- nobody here knows.
 function M.doing(status, room)
   local usage = status.usage
   local mode = mode_of(status)
   local parts = {
     model = name_of(status.model, status.models),
-    mode = mode and status.unasking and mode .. " (does not ask)" or mode,
+    mode = mode and status.unasking and mode .. " (may not ask)" or mode,
     used = usage and usage.size > 0 and ("%d%%"):format(math.floor(100 * usage.used / usage.size)) or nil,
     busy = status.busy and "working" or nil,
   }
