@@ -78,13 +78,16 @@ impl SharedSession {
             // A new id would be a registration that nobody gives back.
             return Err(DaemonError::SessionEnded);
         }
-        // Nothing is asked of an agent that would not ask.
-        self.restore_mode().await?;
+        let attempt = async |id: Option<ClientId>| {
+            // Nothing is asked of an agent that would not ask.
+            self.restore_mode().await?;
+            call(id).await
+        };
         let id = self.identity.current();
-        match call(id.clone()).await {
+        match attempt(id.clone()).await {
             Err(error) if error.reason() == Some(ErrorReason::InvalidClientId) => {
                 self.renew(id.as_ref()).await?;
-                call(self.identity.current()).await
+                attempt(self.identity.current()).await
             }
             result => result,
         }
