@@ -179,6 +179,13 @@ impl Backend for ScriptedBackend {
         })
     }
 
+    fn has_file(&mut self, path: PathBuf) -> Call<bool> {
+        self.call(format!("has {}", path.display()), |given| match given {
+            Given::Counted(is_there) => is_there,
+            given => panic!("{given:?}"),
+        })
+    }
+
     fn read(&mut self, path: PathBuf, _limit: u32) -> Call<String> {
         self.call(format!("read {}", path.display()), |given| match given {
             Given::Text(text) => text.to_owned(),

@@ -2,8 +2,9 @@
 //!
 //! [`FakeDaemon`] is the handle a test holds. `world` knows the rules of the published daemon as far as
 //! they matter here, `routes` answers requests by them, and `server` speaks HTTP over real sockets.
-//! `requests` is what an agent asks the person, and what the daemon hears of the answers.
+//! `files` is what can be read in its folder, `requests` what an agent asks the person, and what the daemon hears of the answers.
 
+mod files;
 mod requests;
 mod routes;
 mod server;
@@ -18,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use world::Piece;
 
+pub use files::Files;
 pub use requests::{
     cancelled, capabilities, nothing_waits, permission, question, resolve, selected, stand,
     takes_votes, vote_route, votes, waiting,

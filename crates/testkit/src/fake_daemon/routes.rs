@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::files::Files;
 use super::world::{OnPrompt, Piece, Seen, World};
 use super::{SESSION, TOKEN, chunk, http};
 
@@ -22,6 +23,12 @@ fn gone() -> Answer {
 impl World {
     pub(super) fn answer(&mut self, seen: &Seen) -> Answer {
         self.requests.push(seen.clone());
+        if self.stalled.contains(&seen.what) {
+            // A stream on which nothing ever comes, not even the head of an answer.
+            let (sender, receiver) = unbounded_channel();
+            self.silent.push(sender);
+            return (Vec::new(), Some(receiver));
+        }
         let scripted = self
             .scripted
             .iter()
@@ -32,8 +39,14 @@ impl World {
         if seen.headers.get("authorization") != Some(&format!("Bearer {TOKEN}")) {
             return answer(401, &json!({"error": "Unauthorized"}));
         }
+        if let Some((status, body)) = Files::refusal(&seen.what, &seen.query) {
+            return answer(status, &body);
+        }
         if let Some((status, body)) = self.standing.get(&seen.what) {
             return answer(*status, body);
+        }
+        if let Some((status, body)) = self.files.answer(&seen.what, &seen.query) {
+            return answer(status, &body);
         }
         let client = seen.headers.get("x-qwen-client-id");
         let route = seen.what.replace(SESSION, "ID");

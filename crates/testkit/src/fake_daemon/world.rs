@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::files::Files;
 use super::{SESSION, chunk};
 
 /// The approval mode of the daemon's settings, with which every session begins that asks for no other.
@@ -82,6 +83,11 @@ pub struct World {
     pub on_prompt: OnPrompt,
     /// New streams are opened and then say nothing, not even what was missed.
     pub mute: bool,
+    /// What can be read in its folder.
+    pub files: Files,
+    /// Requests of these kinds are never answered.
+    pub stalled: HashSet<String>,
+    pub(super) silent: Vec<UnboundedSender<Piece>>,
 }
 
 impl World {
@@ -108,6 +114,9 @@ impl World {
             waiting: Vec::new(),
             on_prompt: OnPrompt::Manual,
             mute: false,
+            files: Files::default(),
+            stalled: HashSet::new(),
+            silent: Vec::new(),
         }
     }
 
@@ -199,6 +208,11 @@ impl World {
         self.alive = false;
         self.on_disk = true;
         self.forget_clients();
+    }
+
+    /// What was to be answered and was not asked for is not answered later.
+    pub fn forget_scripted(&mut self) {
+        self.scripted.clear();
     }
 
     /// The daemon has no idea who anybody is.
