@@ -3,6 +3,7 @@
 //! Everything passes the same privacy filter as the context of any agent. A file that is not here to
 //! read is read where the agent works, which may be another machine or a container; it has it anyway.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ impl Prompt {
     ) -> Result<Vec<PromptPart>, Trouble> {
         let desk = conversation.desk();
         if self.mentions {
-            self.attach_mentions(desk).await;
+            self.attach_mentions(conversation).await;
         }
         if self.text.trim().is_empty() {
             return Err(Trouble::new(TroubleKind::Empty, "there is nothing to say"));
@@ -68,19 +69,33 @@ impl Prompt {
         Ok(parts)
     }
 
-    /// Takes up what the text names. What is no file here is only text.
-    async fn attach_mentions(&mut self, desk: &Desk) {
+    /// Takes up what the text names. What is no file, neither here nor where the agent works, is only
+    /// text.
+    async fn attach_mentions(&mut self, conversation: &Conversation) {
+        let desk = conversation.desk();
         let roots = desk.ask(|state| state.workbench().roots().to_vec()).await;
         let Some(root) = roots.unwrap_or_default().into_iter().next() else {
             return;
         };
-        for name in mentioned(&self.text) {
+        let names: BTreeSet<_> = mentioned(&self.text).collect();
+        let mut asked = 0;
+        let mut found = Vec::new();
+        for name in names {
+            let path = root.join(name);
             if name == "selection" {
                 self.selection = true;
-            } else if root.join(name).is_file() {
-                self.files.push(name.into());
+            } else if path.is_file() {
+                found.push(name.into());
+            } else if asked < MOST {
+                // Code is full of words like this, and each costs a request.
+                asked += 1;
+                // Without an answer it stays text, as without a connection.
+                if conversation.has_file(path).await.unwrap_or(false) {
+                    found.push(name.into());
+                }
             }
         }
+        self.files.extend(found);
         self.files.sort();
         self.files.dedup();
     }
@@ -112,8 +127,7 @@ async fn attach(conversation: &Conversation, file: PathBuf) -> Result<PromptPart
         Trouble::new(TroubleKind::NotAttached, why)
     };
     let roots = desk.ask(|state| state.workbench().roots().to_vec()).await?;
-    let root = roots.first().cloned();
-    let path = root.as_ref().map_or(file.clone(), |root| root.join(&file));
+    let path = roots.first().map_or(file.clone(), |root| root.join(&file));
     let spelled = path.clone();
     let found = tokio::task::spawn_blocking(move || companion::locate(&spelled, &roots)).await;
     let place = match found {
@@ -135,9 +149,8 @@ async fn attach(conversation: &Conversation, file: PathBuf) -> Result<PromptPart
     let text = match bytes {
         Ok(Ok(bytes)) => String::from_utf8(bytes).map_err(|_| cannot(&"it is not UTF-8 text"))?,
         Ok(Err(Unreadable::Io(error))) if is_elsewhere(&error) => {
-            let below = root.and_then(|root| Some(path.strip_prefix(root).ok()?.to_owned()));
-            let below = below.ok_or_else(|| cannot(&error))?;
-            let text = conversation.read(below, LARGEST).await;
+            // By its whole name: the folder that it was judged in must be the one it is read from.
+            let text = conversation.read(path, LARGEST).await;
             text.map_err(|trouble| match trouble.kind {
                 TroubleKind::NotAttached => cannot(&trouble),
                 // It is about the agent's side, and the file may not even be there.

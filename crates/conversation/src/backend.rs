@@ -104,9 +104,14 @@ pub trait Backend: Send + 'static {
     /// The sessions of this folder that can be connected to, newest first.
     fn list(&mut self) -> Call<Vec<ListedSession>>;
 
-    /// A text file of the folder, as the agent sees it: for what is not here to read, because the
-    /// agent works on another machine, in a container or as another user. `path` is seen from the
-    /// folder. At most `limit` bytes; more is a trouble and not a part of it.
+    /// Whether the agent sees a file at this absolute path. What is outside of its folder counts as
+    /// absent.
+    fn has_file(&mut self, path: PathBuf) -> Call<bool>;
+
+    /// A text file, as the agent sees it: for what is not here to read, because the agent works on
+    /// another machine, in a container or as another user. `path` is absolute; what is not in the
+    /// folder that the agent works in is refused, whatever folder the person works in by now. At most
+    /// `limit` bytes; more is a trouble and not a part of it.
     fn read(&mut self, path: PathBuf, limit: u32) -> Call<String>;
 }
 

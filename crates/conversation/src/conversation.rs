@@ -160,7 +160,13 @@ impl Conversation {
         Ok(files::find(&self.desk, typed).await?)
     }
 
-    /// A file where the agent works, by its path from the folder; at most `limit` bytes.
+    /// Whether there is a file where the agent works, by its absolute path.
+    pub(crate) async fn has_file(&self, path: PathBuf) -> Result<bool, Trouble> {
+        self.command(|respond| Command::HasFile(path, respond))
+            .await
+    }
+
+    /// A file where the agent works, by its absolute path; at most `limit` bytes.
     pub(crate) async fn read(&self, path: PathBuf, limit: u32) -> Result<String, Trouble> {
         self.command(|respond| Command::Read {
             path,

@@ -54,6 +54,7 @@ pub(crate) enum Command {
     SetMode(String, Respond<()>),
     Answer(String, Reply, Respond<bool>),
     List(Respond<Vec<EarlierSession>>),
+    HasFile(PathBuf, Respond<bool>),
     Read {
         path: PathBuf,
         limit: u32,
@@ -163,6 +164,10 @@ impl<B: Backend> Owner<B> {
                 self.when_done(call, responding(respond));
             }
             Command::List(respond) => self.list(respond),
+            Command::HasFile(path, respond) => {
+                let call = self.backend.has_file(path);
+                self.when_done(call, responding(respond));
+            }
             Command::Read {
                 path,
                 limit,

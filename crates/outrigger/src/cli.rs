@@ -63,7 +63,7 @@ fn run_command(arguments: &Arguments) -> CommandResult {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "outrigger", &mut script);
-            print_exactly(&String::from_utf8_lossy(&script));
+            print_exactly(&script);
             Ok(ExitCode::SUCCESS)
         }
         Command::Man(args) => man::man(args),

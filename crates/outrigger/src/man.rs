@@ -17,7 +17,7 @@ pub(crate) fn man(args: &ManArgs) -> CommandResult {
     let mut page = Vec::new();
     let rendered = Man::new(command(&args.command)?).render(&mut page);
     rendered.map_err(|error| Failure::other("cannot write the manual page", error))?;
-    print_exactly(&String::from_utf8_lossy(&page));
+    print_exactly(&page);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -70,9 +70,9 @@ pub(crate) fn print_json_line(value: &impl Serialize) {
     write_out(&(text::show::json(&text) + "\n"));
 }
 
-/// Prints a text for programs, byte for byte: a patch, a script, a manual page.
-pub(crate) fn print_exactly(text: &str) {
-    write_out(text);
+/// Prints something for programs, byte for byte: a patch, a script, a manual page, a file.
+pub(crate) fn print_exactly(bytes: impl AsRef<[u8]>) {
+    write_all(&mut stdout(), bytes.as_ref());
 }
 
 /// Where the log goes: stderr, one line for each event, whatever a peer put into it.
@@ -151,15 +151,15 @@ fn stderr() -> io::Stderr {
 }
 
 fn write_out(text: &str) {
-    write_all(&mut stdout(), text);
+    write_all(&mut stdout(), text.as_bytes());
 }
 
 fn write_error(text: &str) {
-    write_all(&mut stderr(), text);
+    write_all(&mut stderr(), text.as_bytes());
 }
 
-fn write_all(stream: &mut impl Write, text: &str) {
-    let _ = stream.write_all(text.as_bytes());
+fn write_all(stream: &mut impl Write, bytes: &[u8]) {
+    let _ = stream.write_all(bytes);
     let _ = stream.flush();
 }
 

@@ -5,9 +5,10 @@
 
 mod translate;
 mod trouble;
+mod whole_file;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::daemon::connection::{
@@ -17,7 +18,7 @@ use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{
     ApprovalMode, ContentBlock, PageRequest, PromptId, PromptRequest, RelativePath, RequestId,
-    SessionContext, SessionId, TextRange, VoteResult,
+    SessionContext, SessionId, VoteResult,
 };
 use ::daemon::{
     Address, DaemonClient, DisconnectMode, ErrorReason, IdeConnection, Timeouts, Token,
@@ -31,6 +32,7 @@ use crate::trouble::{Trouble, TroubleKind};
 use crate::view::Choice;
 
 pub use translate::Translator;
+pub use whole_file::{WholeFile, WholeFileError};
 
 /// How often a daemon that needs more time is asked, and how long it gets in between.
 const TRIES: usize = 4;
@@ -343,24 +345,40 @@ impl Backend for DaemonBackend {
         })
     }
 
-    fn read(&mut self, path: PathBuf, limit: u32) -> Call<String> {
+    fn has_file(&mut self, path: PathBuf) -> Call<bool> {
         let connection = self.connection.clone();
+        let path = below(&self.settings.workspace, &path);
         Box::pin(async move {
-            let absent = || Trouble::new(TroubleKind::NotAttached, "there is no such file");
-            let path = path.to_str().ok_or_else(absent)?;
-            let path = RelativePath::new(path).map_err(|_| absent())?;
-            let range = TextRange {
-                max_bytes: Some(limit),
-                ..TextRange::default()
+            let Some(path) = path else {
+                return Ok(false);
             };
-            let text = connection.workspace()?.read_text(&path, &range).await?;
-            if text.truncated {
-                let why = format!("it is larger than {limit} bytes");
-                return Err(Trouble::new(TroubleKind::NotAttached, why));
+            match WholeFile::open(connection.workspace()?, path).await {
+                Ok(_) => Ok(true),
+                // What it refuses to give is nothing that could be attached.
+                Err(WholeFileError::NotAFile | WholeFileError::Daemon(_)) => Ok(false),
+                Err(error) => Err(error.into()),
             }
-            Ok(text.content)
         })
     }
+
+    fn read(&mut self, path: PathBuf, limit: u32) -> Call<String> {
+        let connection = self.connection.clone();
+        let path = below(&self.settings.workspace, &path);
+        Box::pin(async move {
+            let elsewhere =
+                || trouble::not_attached("it is not in the folder that the agent works in");
+            let path = path.ok_or_else(elsewhere)?;
+            let file = WholeFile::open(connection.workspace()?, path).await?;
+            let bytes = file.read(limit.into()).await?;
+            String::from_utf8(bytes).map_err(|_| trouble::not_attached("it is not UTF-8 text"))
+        })
+    }
+}
+
+/// The path of a file as the daemon names it; `None` if it is not in the folder.
+fn below(folder: &Path, file: &Path) -> Option<RelativePath> {
+    let path = file.strip_prefix(folder).ok()?.to_str()?;
+    RelativePath::new(path).ok()
 }
 
 /// Connects; again if the daemon says that it only needs more time, which the first session of a

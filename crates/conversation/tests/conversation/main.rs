@@ -9,6 +9,7 @@
 
 mod connecting;
 mod deaths;
+mod elsewhere;
 mod owner;
 #[path = "../replay/mod.rs"]
 mod replay;

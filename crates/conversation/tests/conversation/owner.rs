@@ -225,15 +225,11 @@ async fn a_file_that_is_not_here_is_read_where_the_agent_works() {
         let conversation = talk.conversation.clone();
         tokio::spawn(async move { conversation.prompt(prompt).await })
     };
+    let root = machine.companion.root().display().to_string();
     let saying = say("sub/there.txt");
-    script
-        .expect("read sub/there.txt")
-        .await
-        .give(Given::Text("tea"));
-    let uri = format!(
-        "file://{}/sub/there.txt",
-        machine.companion.root().display()
-    );
+    let call = script.expect(&format!("read {root}/sub/there.txt")).await;
+    call.give(Given::Text("tea"));
+    let uri = format!("file://{root}/sub/there.txt");
     let sent = format!(r#"prompt [Text("look\n\n"), Attachment {{ uri: "{uri}", text: "tea" }}]"#);
     script.expect(&sent).await.give(Given::Nothing);
     saying.await.unwrap().unwrap();
@@ -243,13 +239,46 @@ async fn a_file_that_is_not_here_is_read_where_the_agent_works() {
         assert_eq!(refused.kind, TroubleKind::NotAttached, "{file}");
     }
     let saying = say("absent.txt");
-    let call = script.expect("read absent.txt").await;
+    let call = script.expect(&format!("read {root}/absent.txt")).await;
     call.fail(TroubleKind::Refused);
     let refused = saying.await.unwrap().unwrap_err();
     assert_eq!(
         refused.why,
         "cannot attach absent.txt: there is no such file"
     );
+}
+
+#[tokio::test]
+async fn a_text_names_a_file_that_only_the_agent_has() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let root = machine.companion.root().display().to_string();
+    let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
+    let text = format!("@{} @there.txt @there.txt @a.txt", words.join(" @"));
+    machine.companion.file("a.txt", "here");
+    let prompt = Prompt {
+        text: text.clone(),
+        mentions: true,
+        ..Prompt::default()
+    };
+    let conversation = talk.conversation.clone();
+    let saying = tokio::spawn(async move { conversation.prompt(prompt).await });
+    // Each name once, and of a text full of such words only the first in their order.
+    let mut asked = [words, vec!["there.txt".into()]].concat();
+    asked.sort_unstable();
+    for name in &asked[..32] {
+        let call = script.expect(&format!("has {root}/{name}")).await;
+        call.give(Given::Counted(name == "there.txt"));
+    }
+    let call = script.expect(&format!("read {root}/there.txt")).await;
+    call.give(Given::Text("tea"));
+    let part = |name: &str, text: &str| {
+        format!(r#"Attachment {{ uri: "file://{root}/{name}", text: "{text}" }}"#)
+    };
+    let (here, there) = (part("a.txt", "here"), part("there.txt", "tea"));
+    let sent = format!(r#"prompt [Text("{text}\n\n"), {here}, {there}]"#);
+    script.expect(&sent).await.give(Given::Nothing);
+    saying.await.unwrap().unwrap();
 }
 
 #[tokio::test]

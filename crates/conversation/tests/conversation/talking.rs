@@ -131,35 +131,6 @@ async fn what_agents_may_not_see_does_not_go_with_a_prompt() {
     assert!(!found.contains(&"run.log".to_owned()));
 }
 
-/// The daemon is asked for a file that is not here, and answers about another one.
-#[tokio::test]
-async fn another_file_than_the_one_that_was_named_does_not_go_with_a_prompt() {
-    let machine = Machine::new();
-    let (daemon, talk) = machine.connected().await;
-    let route = "GET /file";
-    let with_file = Prompt {
-        files: vec!["there.txt".into()],
-        ..prompt("look")
-    };
-    for foreign in ["other.txt", "/etc/passwd", "../there.txt", ""] {
-        let answer = json!({"path": foreign, "content": "s3cret", "truncated": false});
-        testkit::fake_daemon::stand(&daemon, route, 200, &answer);
-        let refused = talk.conversation.prompt(with_file.clone()).await;
-        assert_eq!(
-            refused.unwrap_err().kind,
-            TroubleKind::NotAttached,
-            "{foreign}"
-        );
-    }
-    assert_eq!(daemon.requests(route).len(), 4);
-    assert!(daemon.requests(&prompts()).is_empty());
-    let answer = json!({"path": "there.txt", "content": "tea", "truncated": false});
-    testkit::fake_daemon::stand(&daemon, route, 200, &answer);
-    talk.conversation.prompt(with_file).await.unwrap();
-    let sent = daemon.requests(&prompts())[0].body.to_string();
-    assert!(sent.contains("tea") && !sent.contains("s3cret"), "{sent}");
-}
-
 #[tokio::test]
 async fn nothing_of_a_closed_folder_goes_with_a_prompt() {
     let machine = Machine::new();

@@ -3,7 +3,8 @@
 
 use std::process::ExitCode;
 
-use ::daemon::wire::{FileKind, FolderListing, RelativePath, TextRange};
+use ::daemon::wire::{FileKind, FolderListing, RelativePath};
+use conversation::backend::daemon::{WholeFile, WholeFileError};
 use serde::Serialize;
 
 use super::{request_failure, served_folder};
@@ -54,30 +55,40 @@ pub(super) async fn read(
 ) -> CommandResult {
     let path = path(&args.file)?;
     let workspace = workspace(global, target).await?;
-    let mut range = TextRange::default();
-    loop {
-        let part = workspace.read_text(&path, &range).await;
-        let part = part.map_err(|error| request_failure(&error))?;
-        if is_terminal() {
-            speech(&part.content);
+    let failed = |error| read_failure(&path, &error);
+    let file = WholeFile::open(workspace, path.clone()).await;
+    let mut file = file.map_err(failed)?;
+    let is_terminal = is_terminal();
+    let mut held = Vec::new();
+    while let Some(part) = file.next_part().await.map_err(failed)? {
+        if is_terminal {
+            speech(&text_so_far(&mut held, &part));
         } else {
-            print_exactly(&part.content);
+            print_exactly(&part);
         }
-        match part.next_cursor {
-            // The daemon sends large files in parts. One that does not move on is not asked again.
-            Some(cursor)
-                if part.has_more == Some(true) && Some(&cursor) != range.cursor.as_ref() =>
-            {
-                range.cursor = Some(cursor);
-            }
-            _ if part.truncated => {
-                note(format_args!(
-                    "{path} is larger than what the daemon sends of a file"
-                ));
-                return Ok(ExitCode::SUCCESS);
-            }
-            _ => return Ok(ExitCode::SUCCESS),
-        }
+    }
+    speech(&String::from_utf8_lossy(&held));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The text of the bytes so far, for a terminal. A character that was cut at their end stays in
+/// `held`.
+fn text_so_far(held: &mut Vec<u8>, part: &[u8]) -> String {
+    held.extend_from_slice(part);
+    let is_cut = |bytes: &&[u8]| str::from_utf8(bytes).is_err_and(|it| it.error_len().is_none());
+    let end = held.utf8_chunks().last().map(|chunk| chunk.invalid());
+    let end = end.filter(is_cut).map_or(0, <[u8]>::len);
+    let cut = held.split_off(held.len() - end);
+    let whole = std::mem::replace(held, cut);
+    String::from_utf8_lossy(&whole).into_owned()
+}
+
+fn read_failure(path: &RelativePath, error: &WholeFileError) -> Failure {
+    let failure = Failure::new(FailureKind::Refused, format_args!("{path}: {error}"));
+    match error {
+        WholeFileError::Daemon(error) => request_failure(error),
+        WholeFileError::Changed => failure.hint("what was printed is a part of it; read it again"),
+        _ => failure,
     }
 }
 
@@ -108,4 +119,24 @@ fn entries(listing: FolderListing) -> Vec<Entry> {
         name: entry.name,
     };
     listing.entries.into_iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_so_far;
+
+    #[test]
+    fn a_character_that_is_cut_is_shown_with_its_other_half() {
+        let text = "aé€😀b".as_bytes();
+        for at in 0..=text.len() {
+            let mut held = Vec::new();
+            let shown = text_so_far(&mut held, &text[..at]) + &text_so_far(&mut held, &text[at..]);
+            assert_eq!((shown.as_str(), held.len()), ("aé€😀b", 0), "{at}");
+        }
+        // What is no text is not waited for.
+        let mut held = Vec::new();
+        assert_eq!(text_so_far(&mut held, b"a\xffb\xff"), "a\u{fffd}b\u{fffd}");
+        assert_eq!(text_so_far(&mut held, b"\xe2"), "");
+        assert_eq!(text_so_far(&mut held, b"c"), "\u{fffd}c");
+    }
 }

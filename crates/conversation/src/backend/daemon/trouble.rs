@@ -4,11 +4,17 @@ use daemon::connection::{CallError, ConnectError, SetupError};
 use daemon::managed::StartError;
 use daemon::{DaemonError, ErrorReason};
 
+use super::WholeFileError;
 use crate::trouble::{Trouble, TroubleKind};
 
 /// The daemon does not know a session.
 pub(super) fn no_session() -> Trouble {
     SetupError::NoSuchSession.into()
+}
+
+/// A file cannot go with a prompt.
+pub(super) fn not_attached(why: impl Into<String>) -> Trouble {
+    Trouble::new(TroubleKind::NotAttached, why)
 }
 
 impl From<ConnectError> for Trouble {
@@ -115,6 +121,15 @@ impl From<DaemonError> for Trouble {
         Trouble {
             hint: hint.map(str::to_owned),
             ..Trouble::new(kind, why)
+        }
+    }
+}
+
+impl From<WholeFileError> for Trouble {
+    fn from(error: WholeFileError) -> Trouble {
+        match error {
+            WholeFileError::Daemon(error) => error.into(),
+            error => not_attached(error.to_string()),
         }
     }
 }
