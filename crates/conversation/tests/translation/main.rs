@@ -8,5 +8,7 @@
 
 mod hiding;
 mod ide;
+mod logging;
 mod mapping;
+mod shell;
 mod shown;

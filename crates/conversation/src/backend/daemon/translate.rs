@@ -8,6 +8,7 @@
 mod messages;
 mod requests;
 mod session;
+mod shell;
 
 use std::collections::HashSet;
 
@@ -43,9 +44,13 @@ pub struct Translator {
     /// What a background task said last, which the daemon says twice.
     task: Option<String>,
     /// The command of a person that runs.
-    shell: Option<session::Shell>,
-    /// The notices that were given, by what they are about.
-    given: HashSet<String>,
+    shell: Option<shell::Shell>,
+    /// How many commands there were whose beginning did not come.
+    unnamed_shells: usize,
+    /// What was named because it is not shown, by its kind.
+    unshown: HashSet<String>,
+    /// Whether it was said that the agent can no longer write the conversation down.
+    is_loss_told: bool,
 }
 
 /// The last prompt whose parts were told.
@@ -79,7 +84,9 @@ impl Translator {
             prompt: LastPrompt::default(),
             task: None,
             shell: None,
-            given: HashSet::new(),
+            unnamed_shells: 0,
+            unshown: HashSet::new(),
+            is_loss_told: false,
         }
     }
 
@@ -128,7 +135,8 @@ impl Translator {
                 SessionUpdate::ShellOutput(piece) => self.shell_output(&piece.output, &mut told),
                 SessionUpdate::Other(fields) => {
                     let kind = fields.get("sessionUpdate").and_then(|it| it.as_str());
-                    self.not_shown(kind.unwrap_or("an update without a kind"), &mut told);
+                    let kind = kind.unwrap_or("an update without a kind");
+                    self.not_shown(kind, || serde_json::to_string(fields), &mut told);
                 }
                 update => self.tell(self.update(update), &mut told),
             },

@@ -1,7 +1,7 @@
 //! What people and the agent say, what they attach to it, and what cannot be shown.
 
 use daemon::sanitiser::Held;
-use daemon::wire::{BlockContent, MessageChunk, ToolContent};
+use daemon::wire::{BlockContent, ContentBlock, MessageChunk, ToolContent};
 
 use super::{Translator, ends_text};
 use crate::attachment::Attachment;
@@ -35,14 +35,21 @@ impl Translator {
                 };
                 self.tell(Some(attached), told);
             }
-            None => self.not_shown(chunk.content.kind(), told),
+            None => self.unshown_block(&chunk.content, told),
         }
     }
 
     /// What the agent says, or one of its tasks in the background. The daemon tells them apart by the
     /// source of the message.
     pub(super) fn agent_message(&mut self, chunk: &MessageChunk, told: &mut Vec<BackendEvent>) {
+        let is_text = chunk.content.as_text().is_some();
         match chunk.source() {
+            // It is told twice like its text, and named once.
+            Some(
+                "background_task_completed"
+                | "background_notification"
+                | "background_notification_turn_started",
+            ) if !is_text => self.unshown_block(&chunk.content, told),
             // The name of the task, which the message before it had.
             Some("background_notification_turn_started") => {}
             Some("background_task_completed" | "background_notification") => {
@@ -57,12 +64,25 @@ impl Translator {
         }
     }
 
+    fn unshown_block(&mut self, block: &ContentBlock, told: &mut Vec<BackendEvent>) {
+        self.not_shown(block.kind(), || serde_json::to_string(block), told);
+    }
+
     /// Something came that is not shown. That is said once for each kind, so that nobody takes what
-    /// they see for everything that happened.
-    pub(super) fn not_shown(&mut self, kind: &str, told: &mut Vec<BackendEvent>) {
-        tracing::debug!(kind, "not shown in a conversation");
+    /// they see for everything that happened. What it holds is for whoever finds out why, in the log.
+    pub(super) fn not_shown(
+        &mut self,
+        kind: &str,
+        data: impl Fn() -> serde_json::Result<String>,
+        told: &mut Vec<BackendEvent>,
+    ) {
         let kind = self.line(kind);
-        if self.given.len() < MOST_KINDS && self.given.insert(kind.clone()) {
+        tracing::debug!(
+            kind,
+            data = self.line(&data().unwrap_or_default()),
+            "not shown in a conversation"
+        );
+        if self.unshown.len() < MOST_KINDS && self.unshown.insert(kind.clone()) {
             let notice = Notice::NotShown { kind };
             self.tell(Some(BackendEvent::Notice(notice)), told);
         }
@@ -158,7 +178,7 @@ impl Translator {
             if block.is_none_or(|it| self.attachment(it, false).is_none()) {
                 let block = part.0.get("content").and_then(|it| it.get("type"));
                 let kind = block.and_then(|it| it.as_str()).unwrap_or(part.kind());
-                self.not_shown(kind, told);
+                self.not_shown(kind, || serde_json::to_string(part), told);
             }
         }
     }
