@@ -79,7 +79,8 @@ pub trait Backend: Send + 'static {
     /// Leaves the session. A turn that runs goes on where that is possible.
     fn disconnect(&mut self) -> Call<()>;
 
-    /// Leaves the session, and ends what was launched.
+    /// Leaves the session, and ends what was launched. The program waits for this before it ends, so an
+    /// agent that does not answer must not hold it up.
     fn close(&mut self) -> Call<()>;
 
     /// Hands a prompt over. Returns when it was taken; its end is an event.

@@ -46,6 +46,10 @@ const MESSAGES: usize = 16;
 /// that stayed at the daemon would count wherever several clients have to agree.
 const LEAVING: DisconnectMode = DisconnectMode::Detach;
 
+/// How long the daemon may take to confirm that we leave, when everything ends. It may have stalled, and
+/// whoever ends the program, or closes the last editor, must not wait for it.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// Where the daemon is, and what it needs.
 #[derive(Clone, Debug)]
 pub struct DaemonSettings {
@@ -260,7 +264,8 @@ impl Backend for DaemonBackend {
         let disconnect = self.disconnect();
         let managed = self.managed.take();
         Box::pin(async move {
-            disconnect.await?;
+            // It is over in any case.
+            let _ = tokio::time::timeout(GOODBYE, disconnect).await;
             if let Some(managed) = managed {
                 managed.stop().await;
             }

@@ -1,9 +1,14 @@
 //! Which session is connected to, and what keeps one from it.
 
+use std::time::Duration;
+
+use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
 use conversation::view::{ConnectionState, EndReason};
 use conversation::{Target, TroubleKind};
+use daemon::Timeouts;
 use serde_json::json;
-use testkit::fake_daemon::{SESSION, stand};
+use testkit::fake_daemon::{SESSION, TOKEN, stand, until};
+use testkit::soon;
 
 use crate::scene::{Machine, Talk};
 
@@ -198,4 +203,36 @@ async fn whoever_leaves_is_told_so_and_can_come_back() {
     talk.is(ConnectionState::Lost(EndReason::Left)).await;
     talk.conversation.connect(Target::Last).await.unwrap();
     talk.is_live().await;
+}
+
+/// Whoever ends the program does not wait as long as a request may take.
+#[tokio::test]
+async fn a_daemon_that_does_not_answer_a_goodbye_is_left() {
+    let day = Duration::from_hours(24);
+    for stalled in ["POST /session/ID/detach", "POST /session"] {
+        let machine = Machine::new();
+        let daemon = machine.daemon().await;
+        let stalled = stalled.replace("ID", SESSION);
+        daemon.world().stalled.insert(stalled.clone());
+        let talk = machine.talk(DaemonBackend::new(DaemonSettings {
+            timeouts: Timeouts {
+                connect: day,
+                response: day,
+                restore: day,
+            },
+            ..machine.settings(daemon.port, TOKEN)
+        }));
+        let conversation = talk.conversation.clone();
+        let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
+        if stalled.ends_with("detach") {
+            connecting.await.unwrap().unwrap();
+        }
+        let closing = talk.conversation.clone();
+        let closing = tokio::spawn(async move { closing.close(false).await });
+        until("the request that is not answered", || {
+            !daemon.requests(&stalled).is_empty()
+        })
+        .await;
+        soon("the end", closing).await.unwrap();
+    }
 }

@@ -41,7 +41,12 @@ impl Machine {
     }
 
     pub(crate) fn talk_with_token(&self, port: u16, token: &str) -> Talk {
-        self.talk(DaemonBackend::new(DaemonSettings {
+        self.talk(DaemonBackend::new(self.settings(port, token)))
+    }
+
+    /// What a backend for the daemon on this port needs.
+    pub(crate) fn settings(&self, port: u16, token: &str) -> DaemonSettings {
+        DaemonSettings {
             address: Address::local(port),
             token: Some(Token::new(token).unwrap()),
             workspace: self.companion.root(),
@@ -62,7 +67,7 @@ impl Machine {
                 response: PATIENCE,
                 restore: PATIENCE,
             },
-        }))
+        }
     }
 
     /// A conversation with any backend.

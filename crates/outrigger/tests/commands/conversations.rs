@@ -3,6 +3,7 @@
 
 use companion::Token;
 use serde_json::{Value, json};
+use testkit::fake_daemon::{self, FakeDaemon, SESSION};
 use testkit::{Companion, Done, Machine, finish};
 use web::Client;
 
@@ -278,4 +279,38 @@ fn where_the_agent_works_is_said() {
     for line in done.good().lines() {
         serde_json::from_str::<Value>(line).unwrap();
     }
+}
+
+/// It takes every request and answers none that says goodbye.
+#[test]
+fn a_daemon_that_has_stalled_holds_up_no_restart_and_no_end() {
+    let machine = machine();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let folder = machine.workspace();
+    let daemon = FakeDaemon::for_conversations(folder.to_str().unwrap());
+    let daemon = runtime.block_on(daemon);
+    let goodbye = format!("POST /session/{SESSION}/detach");
+    daemon.world().stalled.insert(goodbye.clone());
+    let url = format!("http://127.0.0.1:{}", daemon.port);
+    let mut command = machine.command(&["serve", "--json", "--daemon-url", &url]);
+    command.env("QWEN_SERVER_TOKEN", fake_daemon::TOKEN);
+    let mut served = Companion::start(command);
+    runtime.block_on(daemon.listened_to());
+    // The command waits for the new program as long as a person would.
+    machine.run(&["restart"]).good();
+    assert_eq!(daemon.requests(&goodbye).len(), 1);
+    runtime.block_on(fake_daemon::until(
+        "a conversation of the new program",
+        || {
+            daemon
+                .requests(&format!("GET /session/{SESSION}/events"))
+                .len()
+                == 2
+        },
+    ));
+    machine.run(&["stop"]).good();
+    assert!(served.ended().success());
+    assert_eq!(daemon.requests(&goodbye).len(), 2);
+    let left = machine.discovery_files(served.port());
+    assert!(left.is_empty(), "{left:?}");
 }
