@@ -240,10 +240,11 @@ pub struct ConversationStatus {
 }
 
 impl ConversationStatus {
-    /// Whether the mode is one in which the agent writes files without asking the person.
+    /// Whether the agent may write files without asking the person: in a mode that is not known to ask,
+    /// which a newer agent may have. Nothing is said before the agent has told its mode.
     pub fn is_unasking(&self) -> bool {
-        let mode = self.mode.as_deref().and_then(Mode::named);
-        mode.is_some_and(|mode| !mode.asks)
+        let asks = |mode: &str| Mode::named(mode).is_some_and(|mode| mode.asks);
+        self.mode.as_deref().is_some_and(|mode| !asks(mode))
     }
 }
 
