@@ -429,14 +429,6 @@ mod tests {
                 "max-body = -1",
                 "config.toml:1:12): `max-body` has to be a number of bytes",
             ),
-            (
-                "daemon = 3",
-                "config.toml:1:10): `daemon` has to be a table",
-            ),
-            (
-                "[daemon]\nenabled = 1",
-                "config.toml:2:11): `enabled` has to be true or false",
-            ),
         ] {
             let failure = load(&ServeArgs::default(), &[], user, "")
                 .unwrap_err()

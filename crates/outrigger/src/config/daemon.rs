@@ -85,9 +85,10 @@ impl DaemonSettings {
     /// What is set, each with its origin, in words. Whether there is a token is said; the token
     /// is not.
     pub(super) fn shown(&self) -> [Setting<(&'static str, String)>; 5] {
-        let url = match &self.url.value {
-            Some(url) => url.clone(),
-            None => Address::default().to_string(),
+        // Only what an address consists of: what is written behind it may be a token.
+        let url = match self.address() {
+            Ok(address) => address.to_string(),
+            Err(_) => "not an address of a daemon".to_owned(),
         };
         let token = match &self.token.value {
             None => "none".to_owned(),

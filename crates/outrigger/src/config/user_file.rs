@@ -1,7 +1,7 @@
 //! The person's own file. A mistake in it is an error: it was meant, and it would not be in force.
 //! A mistake in what concerns privacy closes all folders instead, so that it can be mended while
 //! the companion runs; so does a file that cannot be read at all, because it may have said
-//! something about privacy.
+//! something about privacy. And one about the daemon costs only conversations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -71,8 +71,8 @@ pub(super) fn layer(path: Option<&Path>) -> Result<Layer, Failure> {
         debounce: debounce.map(|setting| setting.map(Duration::from_millis)),
         open: file.get("open", "true or false")?,
         quiet: file.get("quiet", "true or false")?,
-        daemon: file.daemon()?,
-        warnings: file.daemon_warnings()?,
+        daemon: file.daemon(),
+        warnings: file.daemon_warnings(),
         ..Layer::default()
     })
 }
@@ -90,7 +90,12 @@ pub(super) fn daemon_layer(path: Option<&Path>) -> Result<DaemonLayer, Failure> 
         return Ok(DaemonLayer::default());
     };
     let table = Table::parse(&text).map_err(wrong)?;
-    SourceFile { path, table }.daemon()
+    let layer = SourceFile { path, table }.daemon();
+    match layer.mistake() {
+        // A command of this daemon can do nothing with it.
+        Some(mistake) => Err(invalid(&mistake.origin, &mistake.value)),
+        None => Ok(layer),
+    }
 }
 
 /// A file that could be parsed. Its mistakes name the place.
@@ -106,26 +111,37 @@ impl SourceFile<'_> {
         key: &str,
         expected: &str,
     ) -> Result<Option<Setting<T>>, Failure> {
+        let value = self.value(key, expected);
+        value.map_err(|mistake| invalid(&mistake.origin, mistake.value))
+    }
+
+    /// The same, with what is wrong in words.
+    pub(super) fn value<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        expected: &str,
+    ) -> Result<Option<Setting<T>>, Setting<String>> {
         let found = self.table.get(key, expected);
-        let found = found.map_err(|mistake| self.invalid(mistake))?;
+        let found = found.map_err(|mistake| self.located(mistake))?;
         Ok(found.map(|Found { value, position }| Setting {
             value,
             origin: Origin::File(self.path.to_owned(), Some(position)),
         }))
     }
 
-    fn daemon(&self) -> Result<DaemonLayer, Failure> {
-        match self.daemon_table()? {
-            Some(table) => DaemonLayer::from_table(&table),
-            None => Ok(DaemonLayer::default()),
+    fn daemon(&self) -> DaemonLayer {
+        match self.daemon_table() {
+            Ok(Some(table)) => DaemonLayer::from_table(&table),
+            Ok(None) => DaemonLayer::default(),
+            Err(mistake) => DaemonLayer::unreadable(mistake),
         }
     }
 
     /// Keys of the table `[daemon]` that nobody knows. Those of the whole file are judged with its
     /// privacy.
-    fn daemon_warnings(&self) -> Result<Vec<String>, Failure> {
-        let Some(daemon) = self.daemon_table()? else {
-            return Ok(Vec::new());
+    fn daemon_warnings(&self) -> Vec<String> {
+        let Ok(Some(daemon)) = self.daemon_table() else {
+            return Vec::new();
         };
         let path = self.path.display().to_string();
         let known = DaemonLayer::KEYS;
@@ -133,20 +149,22 @@ impl SourceFile<'_> {
         let warnings = unknown.map(|(key, position)| {
             privacy::located(&path, Some(position), &privacy::unknown_key(key, &known))
         });
-        Ok(warnings.collect())
+        warnings.collect()
     }
 
-    fn daemon_table(&self) -> Result<Option<SourceFile<'_>>, Failure> {
+    fn daemon_table(&self) -> Result<Option<SourceFile<'_>>, Setting<String>> {
         let table = self.table.table("daemon");
-        let table = table.map_err(|mistake| self.invalid(mistake))?;
+        let table = table.map_err(|mistake| self.located(mistake))?;
         Ok(table.map(|table| SourceFile {
             path: self.path,
             table,
         }))
     }
 
-    fn invalid(&self, mistake: Mistake) -> Failure {
-        let origin = Origin::File(self.path.to_owned(), mistake.position);
-        invalid(&origin, mistake.message)
+    fn located(&self, mistake: Mistake) -> Setting<String> {
+        Setting {
+            value: mistake.message,
+            origin: Origin::File(self.path.to_owned(), mistake.position),
+        }
     }
 }

@@ -62,6 +62,26 @@ fn a_mistake_about_the_daemon_stops_no_companion_and_is_said_everywhere() {
         ),
         (
             None,
+            "daemon = true\n",
+            parts("config.toml:1:10", "has to be a table", "restart the"),
+        ),
+        (
+            None,
+            "[daemon]\nenabled = 'yes'\n",
+            parts("config.toml:2:11", "true or false", "restart the"),
+        ),
+        (
+            None,
+            "[daemon]\nenabled = true\nmode = 3\nurl = true\n",
+            parts("config.toml:4:7", "`url` has to be", "restart the"),
+        ),
+        (
+            variable("http://127.0.0.1:1"),
+            "[daemon]\ntoken-file = []\n",
+            parts("config.toml:2:14", "the path of a file", "restart the"),
+        ),
+        (
+            None,
             "[daemon]\nenabled = true\nurl = 'nonsense'\n",
             parts("config.toml:3:7", "not an address", "http://127.0.0.1:4170"),
         ),

@@ -6,7 +6,6 @@ use super::super::setting::{Origin, Setting};
 use super::super::user_file::SourceFile;
 use super::token::TokenSource;
 use crate::args::{DaemonOptions, ModeName, PromptArgs, ServeArgs};
-use crate::failure::Failure;
 
 const URL_VARIABLE: &str = "QWEN_IDE_DAEMON_URL";
 const TOKEN_VARIABLE: &str = "QWEN_SERVER_TOKEN";
@@ -29,23 +28,47 @@ impl DaemonLayer {
         ["enabled", "url", "token", "token-file", "mode", "model"];
 
     /// The table `[daemon]` of the person's file.
-    pub(in super::super) fn from_table(table: &SourceFile<'_>) -> Result<DaemonLayer, Failure> {
-        let text = table.get::<String>("token", "a string")?;
-        let file = table.get::<PathBuf>("token-file", "the path of a file")?;
+    pub(in super::super) fn from_table(table: &SourceFile<'_>) -> DaemonLayer {
+        let mut mistake = None;
+        let text = known(table.value::<String>("token", "a string"), &mut mistake);
+        let file = table.value::<PathBuf>("token-file", "the path of a file");
+        let file = known(file, &mut mistake);
         let token = match (text, file) {
             (Some(text), Some(_)) => Some(text.map(|_| TokenSource::Ambiguous)),
             (Some(text), None) => Some(text.map(TokenSource::Text)),
             (None, Some(file)) => Some(file.map(TokenSource::File)),
             (None, None) => None,
         };
-        Ok(DaemonLayer {
-            enabled: table.get("enabled", "true or false")?,
-            url: table.get("url", "a string")?,
+        let enabled = match table.value("enabled", "true or false") {
+            Ok(enabled) => enabled,
+            Err(wrong) => return DaemonLayer::unreadable(wrong),
+        };
+        DaemonLayer {
+            enabled,
+            url: known(table.value("url", "a string"), &mut mistake),
             token,
-            mode: table.get("mode", "a string")?,
-            model: table.get("model", "a string")?,
-            mistake: None,
-        })
+            mode: known(table.value("mode", "a string"), &mut mistake),
+            model: known(table.value("model", "a string"), &mut mistake),
+            mistake,
+        }
+    }
+
+    /// Nobody can tell whether conversations are wanted. They count as wanted, because otherwise the
+    /// mistake would be kept from the person.
+    pub(in super::super) fn unreadable(mistake: Setting<String>) -> DaemonLayer {
+        DaemonLayer {
+            enabled: Some(Setting {
+                value: true,
+                origin: mistake.origin.clone(),
+            }),
+            mistake: Some(mistake),
+            ..DaemonLayer::default()
+        }
+    }
+
+    /// What nobody can understand in it, in words.
+    pub(in super::super) fn mistake(&self) -> Option<&Setting<String>> {
+        self.mistake.as_ref()
     }
 
     /// A blank variable counts as not set.
@@ -120,4 +143,15 @@ impl DaemonLayer {
             ..DaemonLayer::default()
         }
     }
+}
+
+/// What a source says, if it can be understood. The first mistake is kept.
+fn known<T>(
+    said: Result<Option<Setting<T>>, Setting<String>>,
+    mistake: &mut Option<Setting<String>>,
+) -> Option<Setting<T>> {
+    said.unwrap_or_else(|wrong| {
+        mistake.get_or_insert(wrong);
+        None
+    })
 }

@@ -22,7 +22,7 @@ fn settings(flags: &DaemonLayer, variables: Variables<'_>, table: &str) -> Daemo
         path: Path::new("/c.toml"),
         table: Table::parse(table).unwrap(),
     };
-    let file = DaemonLayer::from_table(&file).unwrap();
+    let file = DaemonLayer::from_table(&file);
     DaemonSettings::from_layers([&file, &variables, flags])
 }
 
@@ -365,4 +365,75 @@ fn what_a_joining_editor_asks_for_is_compared_as_far_as_it_says_something() {
     let asked = json!({ "url": "http://127.0.0.1:4170", "mode": "default", "model": "m" });
     let found = plain.differences(&editor_layer(&asked));
     assert_eq!(found, ["the daemon's own model, not m"]);
+}
+
+#[test]
+fn a_value_of_the_wrong_type_costs_conversations_and_stops_a_command_of_the_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    for (text, part) in [
+        (
+            "daemon = 3",
+            "config.toml:1:10): `daemon` has to be a table",
+        ),
+        (
+            "[daemon]\nenabled = 1",
+            "config.toml:2:11): `enabled` has to be true or false",
+        ),
+        (
+            "[daemon]\nenabled = true\nmode = 3\n",
+            "config.toml:3:8): `mode` has to be a string",
+        ),
+        (
+            "[daemon]\nenabled = true\nmodel = 3\n",
+            "config.toml:3:9): `model` has to be a string",
+        ),
+        (
+            "[daemon]\nenabled = true\ntoken = ['s3cret']\n",
+            "config.toml:3:9): `token` has to be a string",
+        ),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let layer = user_file::layer(Some(&path)).unwrap().daemon;
+        let none = DaemonLayer::default();
+        let settings = DaemonSettings::from_layers([&layer, &none, &none]);
+        let warning = settings.conversations().unwrap().warning().unwrap();
+        let flags = DaemonOptions {
+            url: None,
+            token_file: None,
+        };
+        let refused = DaemonSettings::load(&flags, None, &|_| None, Some(&path));
+        for said in [warning, refused.unwrap_err().to_string()] {
+            assert!(said.contains(part), "{text}: {said}");
+            assert!(!said.contains("s3cret"), "{said}");
+        }
+    }
+    // Of conversations that nobody wants nothing is said, as with other mistakes about them.
+    std::fs::write(&path, "[daemon]\nmode = 3\n").unwrap();
+    let layer = user_file::layer(Some(&path)).unwrap().daemon;
+    let none = DaemonLayer::default();
+    let settings = DaemonSettings::from_layers([&layer, &none, &none]);
+    assert_eq!(settings.conversations().unwrap().warning(), None);
+}
+
+#[test]
+fn nothing_behind_the_port_of_an_address_is_shown() {
+    for (url, shown) in [
+        ("http://127.0.0.1:4170", "http://127.0.0.1:4170"),
+        (" http://localhost:4170/ ", "http://localhost:4170"),
+        ("http://127.0.0.1:4170/?token=s3cret", "not an address"),
+        ("127.0.0.1:4170/s3cret", "not an address"),
+        ("http://127.0.0.1:s3cret", "not an address"),
+        ("http://me:s3cret@127.0.0.1:4170", "not an address"),
+    ] {
+        let table = format!("url = '{url}'");
+        let settings = settings(&DaemonLayer::default(), &[], &table);
+        let values = settings.shown().map(|setting| setting.value);
+        let (_, value) = values
+            .iter()
+            .find(|(name, _)| *name == "daemon.url")
+            .unwrap();
+        assert!(value.starts_with(shown), "{url}: {value}");
+        assert!(!format!("{values:?}").contains("s3cret"), "{values:?}");
+    }
 }
