@@ -15,6 +15,7 @@ use super::user_file;
 use super::{invalid, parse};
 use crate::args::{DaemonOptions, PromptArgs};
 use crate::failure::{Failure, FailureKind};
+use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::ApprovalMode;
 use ::daemon::{Address, AddressError, DaemonClient, Token};
 use conversation::unreviewed;
@@ -283,5 +284,10 @@ pub(crate) struct DaemonTarget {
 impl DaemonTarget {
     pub(crate) fn client(&self) -> DaemonClient {
         DaemonClient::new(self.address.clone(), self.token.clone())
+    }
+
+    /// Hides the token and the address in what the daemon tells.
+    pub(crate) fn sanitiser(&self) -> Sanitiser {
+        Sanitiser::new(TextLimits::default()).hiding(self.token.clone(), &self.address)
     }
 }

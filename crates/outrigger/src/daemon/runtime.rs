@@ -1,16 +1,19 @@
 //! `outrigger daemon runtime`: what an agent has where its daemon runs, and what it lacks.
 //!
 //! It is put together from named fields. The daemon's own answers also have addresses of providers,
-//! and how servers are started, with their keys.
+//! and how servers are started, with their keys; and so may its errors, which are therefore told by
+//! their class. What is left passes the sanitiser, because names and values are from settings.
 
 use std::process::ExitCode;
 
 use ::daemon::DaemonError;
 use ::daemon::client::WorkspaceClient;
+use ::daemon::sanitiser::Sanitiser;
 use ::daemon::wire::{
     DiagnosticError, EnvironmentCell, McpServerList, PreflightCell, ProviderList, SkillList,
     ToolList, WorkspaceEnvironment, WorkspacePreflight,
 };
+use conversation::Trouble;
 use serde::Serialize;
 
 use super::{request_failure, served_folder};
@@ -22,6 +25,9 @@ use crate::output::{Lines, counted, print, print_json};
 /// The kinds of environment cells whose value is no secret. The address of a proxy may have a password
 /// in it.
 const SHOWN: [&str; 4] = ["runtime", "platform", "memory", "sandbox"];
+
+/// An error of which the daemon does not say the class.
+const DAEMON_ERROR: &str = "an error, which the daemon describes where it runs";
 
 /// What was found out; each part by itself, because a daemon whose agent has not started yet answers
 /// only some of them.
@@ -94,7 +100,15 @@ pub(super) async fn runtime(
     let capabilities = client.capabilities().await;
     let capabilities = capabilities.map_err(|error| request_failure(&error))?;
     let folder = served_folder(global, &capabilities)?;
-    let report = RuntimeReport::collect(folder.clone(), &client.workspace(folder)).await;
+    let workspace = client.workspace(folder.clone());
+    let report = Collector {
+        sanitiser: target.sanitiser(),
+        report: RuntimeReport {
+            folder,
+            ..RuntimeReport::default()
+        },
+    };
+    let report = report.collect(&workspace).await;
     if args.json {
         print_json(&report);
     } else {
@@ -103,27 +117,29 @@ pub(super) async fn runtime(
     Ok(ExitCode::SUCCESS)
 }
 
-impl RuntimeReport {
-    async fn collect(folder: String, workspace: &WorkspaceClient) -> RuntimeReport {
-        let mut report = RuntimeReport {
-            folder,
-            ..RuntimeReport::default()
-        };
-        report.add("checks", workspace.preflight().await, Self::preflight);
-        report.add(
+/// Puts a report together.
+struct Collector {
+    sanitiser: Sanitiser,
+    report: RuntimeReport,
+}
+
+impl Collector {
+    async fn collect(mut self, workspace: &WorkspaceClient) -> RuntimeReport {
+        self.add("checks", workspace.preflight().await, Self::preflight);
+        self.add(
             "environment",
             workspace.environment().await,
             Self::environment,
         );
-        report.add("models", workspace.providers().await, Self::providers);
-        report.add(
+        self.add("models", workspace.providers().await, Self::providers);
+        self.add(
             "MCP servers",
             workspace.mcp_servers().await,
             Self::mcp_servers,
         );
-        report.add("skills", workspace.skills().await, Self::skills);
-        report.add("tools", workspace.tools().await, Self::tools);
-        report
+        self.add("skills", workspace.skills().await, Self::skills);
+        self.add("tools", workspace.tools().await, Self::tools);
+        self.report
     }
 
     fn add<T>(
@@ -134,62 +150,99 @@ impl RuntimeReport {
     ) {
         match answer {
             Ok(answer) => take(self, answer),
-            Err(error) => self.unknown.push(format!("{what}: {error}")),
+            Err(error) => {
+                let why = Trouble::from(error).why;
+                self.report.unknown.push(format!("{what}: {why}"));
+            }
         }
+    }
+
+    fn line(&self, text: impl AsRef<str>) -> String {
+        self.sanitiser.line(text.as_ref())
     }
 
     fn preflight(&mut self, found: WorkspacePreflight) {
         self.unknown_by_daemon("checks", &found.errors);
-        self.checks = found.cells.into_iter().map(check).collect();
+        let cells = found.cells.into_iter();
+        self.report.checks = cells.map(|cell| self.check(cell)).collect();
+    }
+
+    fn check(&self, cell: PreflightCell) -> Check {
+        let is_wrong = cell.error.is_some() || cell.error_kind.is_some();
+        let kind = cell.error_kind.as_deref().unwrap_or(DAEMON_ERROR);
+        Check {
+            error: is_wrong.then(|| self.line(kind)),
+            name: self.line(cell.kind),
+            status: self.line(cell.status.as_deref().unwrap_or("unknown")),
+            hint: cell.hint.map(|hint| self.line(hint)),
+        }
     }
 
     fn environment(&mut self, found: WorkspaceEnvironment) {
         self.unknown_by_daemon("environment", &found.errors);
         for cell in found.cells {
-            match fact(&cell) {
-                Some(fact) => self.environment.push(fact),
-                None if cell.present == Some(true) => self.variables.extend(cell.name),
+            match self.fact(&cell) {
+                Some(fact) => self.report.environment.push(fact),
+                None if cell.present == Some(true) => {
+                    let name = cell.name.map(|name| self.line(name));
+                    self.report.variables.extend(name);
+                }
                 None => {}
             }
         }
     }
 
+    fn fact(&self, cell: &EnvironmentCell) -> Option<Fact> {
+        let is_shown = SHOWN.contains(&cell.kind.as_str());
+        let value = cell.value.as_ref().filter(|_| is_shown)?;
+        Some(Fact {
+            kind: self.line(cell.name.as_deref().unwrap_or(&cell.kind)),
+            value: self.line(value.to_string()),
+        })
+    }
+
     fn providers(&mut self, found: ProviderList) {
         self.unknown_by_daemon("models", &found.errors);
-        self.model = found.current.and_then(|it| it.model_id);
-        self.default_mode = found.approval_mode.map(|mode| mode.to_string());
+        let model = found.current.and_then(|it| it.model_id);
+        self.report.model = model.map(|model| self.line(model));
+        let mode = found.approval_mode.map(|mode| self.line(mode.as_str()));
+        self.report.default_mode = mode;
         let models = found.providers.into_iter().flat_map(|it| it.models);
-        self.models = models.map(|model| model.model_id).collect();
+        self.report.models = models.map(|model| self.line(model.model_id)).collect();
     }
 
     fn mcp_servers(&mut self, found: McpServerList) {
         self.unknown_by_daemon("MCP servers", &found.errors);
-        let server = |server: ::daemon::wire::McpServer| Server {
-            name: server.name,
-            status: (server.mcp_status.or(server.status)).unwrap_or_else(|| "unknown".into()),
-            transport: server.transport,
-            disabled: server.disabled == Some(true),
-            error: server.error,
+        let server = |server: ::daemon::wire::McpServer| {
+            let status = server.mcp_status.or(server.status);
+            Server {
+                name: self.line(server.name),
+                status: self.line(status.as_deref().unwrap_or("unknown")),
+                transport: server.transport.map(|it| self.line(it)),
+                disabled: server.disabled == Some(true),
+                // It may quote the command that starts the server, or its address.
+                error: server.error.map(|_| DAEMON_ERROR.into()),
+            }
         };
-        self.mcp_servers = found.servers.into_iter().map(server).collect();
+        self.report.mcp_servers = found.servers.into_iter().map(server).collect();
     }
 
     fn skills(&mut self, found: SkillList) {
         self.unknown_by_daemon("skills", &found.errors);
         let skill = |skill: ::daemon::wire::Skill| Skill {
-            name: skill.name,
-            level: skill.level,
+            name: self.line(skill.name),
+            level: skill.level.map(|it| self.line(it)),
         };
-        self.skills = found.skills.into_iter().map(skill).collect();
+        self.report.skills = found.skills.into_iter().map(skill).collect();
     }
 
     fn tools(&mut self, found: ToolList) {
         self.unknown_by_daemon("tools", &found.errors);
         let tool = |tool: ::daemon::wire::ToolInfo| Tool {
-            name: tool.name,
+            name: self.line(tool.name),
             enabled: tool.enabled != Some(false),
         };
-        self.tools = found.tools.into_iter().map(tool).collect();
+        self.report.tools = found.tools.into_iter().map(tool).collect();
     }
 
     /// What the daemon itself could not find out. Its words may quote settings, so only its class of
@@ -197,32 +250,14 @@ impl RuntimeReport {
     fn unknown_by_daemon(&mut self, what: &str, errors: &[DiagnosticError]) {
         for error in errors {
             let kind = error.error_kind.as_deref().or(error.kind.as_deref());
-            let kind = kind.unwrap_or("an error of the daemon");
-            let hint = error.hint.as_ref().map(|hint| format!("; {hint}"));
-            self.unknown
+            let kind = self.line(kind.unwrap_or(DAEMON_ERROR));
+            let hint = error.hint.as_ref();
+            let hint = hint.map(|hint| format!("; {}", self.line(hint)));
+            self.report
+                .unknown
                 .push(format!("{what}: {kind}{}", hint.unwrap_or_default()));
         }
     }
-}
-
-fn check(cell: PreflightCell) -> Check {
-    Check {
-        name: cell.kind,
-        status: cell.status.unwrap_or_else(|| "unknown".into()),
-        error: cell.error,
-        hint: cell.hint,
-    }
-}
-
-fn fact(cell: &EnvironmentCell) -> Option<Fact> {
-    let value = cell
-        .value
-        .as_ref()
-        .filter(|_| SHOWN.contains(&cell.kind.as_str()))?;
-    Some(Fact {
-        kind: cell.name.clone().unwrap_or_else(|| cell.kind.clone()),
-        value: value.to_string(),
-    })
 }
 
 fn describe(report: &RuntimeReport) -> Lines {
