@@ -3,6 +3,7 @@
 mod answer;
 mod dialog;
 mod files;
+mod opening;
 mod prompt;
 mod runtime;
 mod turn;

@@ -8,7 +8,7 @@ use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
 use ::daemon::wire::SessionId;
 
 use super::turn::{self, Followed, Turn};
-use super::{ListedSession, connect_failure, request_failure, session_id};
+use super::{ListedSession, connect_failure, opening, request_failure, session_id};
 use crate::args::{AnswerArgs, GlobalArgs};
 use crate::config::DaemonTarget;
 use crate::failure::{CommandResult, Failure, FailureKind};
@@ -26,11 +26,11 @@ pub(super) async fn answer(
     let options = ConnectOptions {
         address: target.address.clone(),
         token: target.token.clone(),
-        workspace: Some(folder.into()),
+        workspace: Some(folder.clone().into()),
         session: SessionChoice::Known(session.clone()),
         ..ConnectOptions::default()
     };
-    tokio::select! {
+    let connected = tokio::select! {
         connected = connection.connect(options) => connected.map_err(connect_failure)?,
         () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
     };
@@ -42,6 +42,8 @@ pub(super) async fn answer(
         let message = "it was answered elsewhere in the meantime";
         return Err(Failure::new(FailureKind::Refused, message));
     }
+    opening::say_place(&connected.capabilities, &folder);
+    opening::say_mode(&connection, None).await;
     let turn = Turn::new(connection, Followed::Waiting, &args.turn, target);
     turn.run(events, &mut interrupts).await
 }

@@ -3,17 +3,14 @@
 use std::process::ExitCode;
 
 use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
-use ::daemon::wire::ApprovalMode;
-use conversation::unreviewed;
 
 use super::turn::{self, Followed, Turn};
-use super::{connect_failure, place, session_id};
+use super::{connect_failure, opening, session_id};
 use crate::args::{GlobalArgs, PromptArgs};
 use crate::config::{DaemonTarget, NewConversation};
 use crate::failure::{CommandResult, Failure, FailureKind};
 use crate::folders;
 use crate::input::read_text;
-use crate::output::note;
 use crate::signals::INTERRUPTED;
 
 pub(super) async fn prompt(
@@ -40,10 +37,8 @@ pub(super) async fn prompt(
         let folder = folders::current(global)?;
         let connected = connection.connect(options).await;
         let connected = connected.map_err(connect_failure)?;
-        for line in place(&connected.capabilities, &folder.to_string_lossy()).locality() {
-            note(line);
-        }
-        say_mode(&connection, &mode).await;
+        opening::say_place(&connected.capabilities, &folder.to_string_lossy());
+        opening::say_mode(&connection, Some(&mode)).await;
         connection
             .send_prompt(text)
             .await
@@ -56,23 +51,6 @@ pub(super) async fn prompt(
     let followed = Followed::Prompt(sent.id().cloned());
     let turn = Turn::new(connection, followed, &args.turn, target);
     turn.run(events, &mut interrupts).await
-}
-
-/// Says what is not reviewed, before the agent begins. `wanted` is the mode of a conversation that
-/// begins here; one that goes on may be in another.
-async fn say_mode(connection: &IdeConnection, wanted: &ApprovalMode) {
-    let context = connection.context().await.ok();
-    let current = context.and_then(|context| context.state.modes?.current_mode_id);
-    let mode = current.as_ref().unwrap_or(wanted);
-    if mode != wanted {
-        note(format_args!(
-            "this conversation goes on in mode {mode}, and not in mode {wanted}, because it was \
-             already open"
-        ));
-    }
-    if let Some(unreviewed) = unreviewed(mode.as_str()) {
-        note(unreviewed);
-    }
 }
 
 fn options(

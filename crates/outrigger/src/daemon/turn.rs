@@ -7,7 +7,6 @@ use std::time::Duration;
 use ::daemon::connection::{
     CallError, DisconnectReason, IdeConnection, IdeEvent, IdeEvents, InteractionRequest, UserAnswer,
 };
-use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{PromptId, StopReason, ToolKind};
 use ::daemon::{DisconnectMode, TurnEnd};
 use conversation::backend::daemon::Translator;
@@ -65,11 +64,8 @@ impl Turn {
             connection,
             followed,
             caught_up: false,
-            output: TurnOutput::new(prompt),
-            translator: args.json.then(|| {
-                let sanitiser = Sanitiser::new(TextLimits::default());
-                Translator::new(sanitiser.hiding(target.token.clone(), &target.address))
-            }),
+            output: TurnOutput::new(prompt, Translator::new(target.sanitiser())),
+            translator: args.json.then(|| Translator::new(target.sanitiser())),
             yes_to_edits: args.yes_to_edits == YesNo::Yes,
             lines: dialog::lines(),
             cancelled: false,

@@ -1,37 +1,47 @@
 //! Prints a turn: what the agent says to stdout, everything else to stderr.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use ::daemon::connection::{CloseReason, IdeEvent};
-use ::daemon::wire::{BlockContent, MessageChunk, PromptId, SessionUpdate, ToolCall, ToolStatus};
+use ::daemon::wire::{PromptId, SessionUpdate, ToolCall, ToolStatus};
+use conversation::BackendEvent;
+use conversation::backend::daemon::Translator;
+use conversation::names;
+use conversation::tools::{self, ToolOutput};
+use conversation::view::{Notice, Speaker};
 
-use crate::output::{note, print_line, speech};
+use crate::output::{Lines, note, print_error, print_line, speech};
 
 /// Prints the events of one turn.
-#[derive(Default)]
 pub(super) struct TurnOutput {
     prompt: Option<PromptId>,
     /// What the agent has said and was printed.
     said: String,
     /// Tool calls by id; updates hold only what changed.
     tools: HashMap<String, ToolCall>,
-    /// The kinds of things that a terminal does not show and that were named.
-    not_shown: HashSet<String>,
+    /// What happens beside the agent's words and tools, in the words in which a page is told.
+    beside: Translator,
+    /// What the command of a person has printed so far.
+    printed: Vec<ToolOutput>,
 }
 
 impl TurnOutput {
     /// For the turn of this prompt. An old daemon does not tell its id.
-    pub(super) fn new(prompt: Option<PromptId>) -> Self {
+    pub(super) fn new(prompt: Option<PromptId>, beside: Translator) -> Self {
         Self {
             prompt,
-            ..Self::default()
+            said: String::new(),
+            tools: HashMap::new(),
+            beside,
+            printed: Vec::new(),
         }
     }
 
     pub(super) fn print(&mut self, event: &IdeEvent) {
         match event {
+            event if is_of_no_turn(event) => self.tell_beside(event, true),
             IdeEvent::Update { update, prompt, .. } if self.is_ours(prompt.as_ref()) => {
-                self.update(update);
+                self.update(update, event);
             }
             IdeEvent::HistoryLoaded { events, .. } => self.catch_up(events),
             IdeEvent::RequestClosed {
@@ -60,9 +70,12 @@ impl TurnOutput {
         prompt.is_none() || self.prompt.is_none() || prompt == self.prompt.as_ref()
     }
 
-    fn update(&mut self, update: &SessionUpdate) {
+    fn update(&mut self, update: &SessionUpdate, event: &IdeEvent) {
         match update {
-            SessionUpdate::AgentMessage(chunk) => self.message(chunk),
+            SessionUpdate::AgentMessage(chunk) => match chunk.content.as_text() {
+                Some(text) => self.say(text),
+                None => self.tell_beside(event, true),
+            },
             SessionUpdate::ToolCall(call) | SessionUpdate::ToolCallUpdate(call) => self.tool(call),
             SessionUpdate::Plan(plan) => {
                 for entry in &plan.entries {
@@ -70,28 +83,57 @@ impl TurnOutput {
                     note(format_args!("plan: {} ({status})", entry.content));
                 }
             }
-            SessionUpdate::Other(fields) => {
-                let kind = fields.get("sessionUpdate").and_then(|it| it.as_str());
-                self.not_shown(kind.unwrap_or("an update without a kind"));
-            }
+            SessionUpdate::Other(_) => self.tell_beside(event, true),
             _ => {}
         }
     }
 
-    fn message(&mut self, chunk: &MessageChunk) {
-        match chunk.content.content() {
-            BlockContent::Text(text) => self.say(text),
-            BlockContent::Link(link) => note(format_args!("{} ({})", link.name, link.uri)),
-            BlockContent::Resource(resource) => note(format_args!("a file: {}", resource.uri)),
-            _ => self.not_shown(chunk.content.kind()),
+    /// Says what an event amounts to. Of the past only what is still so.
+    fn tell_beside(&mut self, event: &IdeEvent, is_new: bool) {
+        let lasts = |it: &BackendEvent| *it == BackendEvent::Notice(Notice::NotRecorded);
+        let mut told = self.beside.translate(event);
+        told.retain(|it| is_new || lasts(it));
+        for event in told {
+            match event {
+                BackendEvent::Notice(notice) => note(notice.words()),
+                BackendEvent::Attached { attachment, .. } => {
+                    note(format_args!("attached: {}", attachment.describe()));
+                }
+                BackendEvent::Said {
+                    speaker: Speaker::Other,
+                    text,
+                } => {
+                    note(format_args!("somebody says to the agent: {text}"));
+                }
+                BackendEvent::Rewound { .. } => {
+                    note("somebody took the conversation back to an earlier point");
+                }
+                BackendEvent::Tool(call) => self.command(call),
+                _ => {}
+            }
         }
     }
 
-    /// Names something that a terminal does not show, once for each kind.
-    fn not_shown(&mut self, kind: &str) {
-        if self.not_shown.insert(kind.to_owned()) {
-            note(format_args!("not shown here: {kind}"));
+    /// The command of a person. What it prints is shown at its end.
+    fn command(&mut self, call: tools::ToolCall) {
+        if let Some(command) = call.command {
+            note(format_args!("a person runs: {command}"));
         }
+        if let Some(content) = call.content {
+            self.printed = content;
+        }
+        let status = match call.status {
+            None | Some(names::ToolStatus::InProgress) => return,
+            Some(status) => status,
+        };
+        let mut lines = Lines::new();
+        for output in std::mem::take(&mut self.printed) {
+            if let ToolOutput::Text(text) = output {
+                lines.quote("  | ", &text);
+            }
+        }
+        print_error(&lines);
+        note(format_args!("the command of a person: {}", status.as_str()));
     }
 
     fn say(&mut self, text: &str) {
@@ -128,6 +170,9 @@ impl TurnOutput {
     fn catch_up(&mut self, events: &[IdeEvent]) {
         let mut said = String::new();
         for event in events {
+            if is_of_no_turn(event) {
+                self.tell_beside(event, false);
+            }
             if let IdeEvent::Update {
                 update: SessionUpdate::AgentMessage(chunk),
                 prompt,
@@ -147,5 +192,14 @@ impl TurnOutput {
             self.said.clear();
             self.say(&said);
         }
+    }
+}
+
+/// Whether an event is about the conversation, or about what a person does beside its turns.
+fn is_of_no_turn(event: &IdeEvent) -> bool {
+    match event {
+        IdeEvent::Other(_) => true,
+        IdeEvent::Update { update, .. } => matches!(update, SessionUpdate::ShellOutput(_)),
+        _ => false,
     }
 }
