@@ -9,11 +9,13 @@
 #[path = "replay/mod.rs"]
 mod replay;
 
+use conversation::attachment::Attachment;
+use conversation::backend::RestoredFiles;
 use conversation::names::{OptionKind, QueueState, ToolStatus};
 use conversation::requests::{AgentRequest, Reply, RequestOption};
 use conversation::tools::{HostPath, ToolCall};
 use conversation::view::{
-    AgentPlace, EndReason, EntryContent, PlanStep, Speaker, TurnOutcome, Usage,
+    AgentPlace, EndReason, EntryContent, Notice, PlanStep, Speaker, TurnOutcome, Usage,
 };
 use conversation::{BackendEvent, Change, ConversationState, TranscriptLimits};
 use proptest::prelude::*;
@@ -233,6 +235,40 @@ fn event() -> impl Strategy<Value = BackendEvent> {
         1 => (name, queued).prop_map(|(prompt, state)| queue(&prompt, state)),
         1 => text.prop_map(|title| BackendEvent::TitleChanged { title }),
         2 => simple,
+        6 => beside_words(),
+    ]
+}
+
+/// What is in a transcript beside words and tools, and what takes from it.
+fn beside_words() -> impl Strategy<Value = BackendEvent> {
+    let text = "[a-z]{0,6}";
+    let speaker = prop::sample::select(vec![Speaker::Me, Speaker::Agent, Speaker::Task]);
+    let attachment = prop_oneof![
+        (0..600usize).prop_map(|length| Attachment::Image {
+            mime_type: "image/png".into(),
+            data: Some("A".repeat(length)),
+        }),
+        (text, text).prop_map(|(name, uri)| Attachment::Link { name, uri }),
+        text.prop_map(|uri| Attachment::File { text: None, uri }),
+    ];
+    let notice = prop_oneof![
+        Just(Notice::NotRecorded),
+        text.prop_map(|kind| Notice::NotShown { kind }),
+        text.prop_map(|path| Notice::FolderChanged {
+            folder: HostPath { path, line: None },
+        }),
+    ];
+    let files = prop::collection::vec(text, 0..3);
+    let files = (files.clone(), files);
+    prop_oneof![
+        3 => Just(BackendEvent::TurnBegan),
+        2 => (speaker, attachment)
+            .prop_map(|(speaker, attachment)| BackendEvent::Attached { speaker, attachment }),
+        1 => notice.prop_map(BackendEvent::Notice),
+        1 => (0..5usize, files).prop_map(|(turn, (restored, failed))| BackendEvent::Rewound {
+            turn,
+            files: RestoredFiles { restored, failed },
+        }),
     ]
 }
 
@@ -248,7 +284,7 @@ fn happening() -> impl Strategy<Value = BackendEvent> {
 }
 
 proptest! {
-    /// A snapshot, and all changes after it, give every later snapshot.
+    /// A snapshot, whenever it is taken, and all changes after it give every later snapshot.
     #[test]
     fn changes_over_a_snapshot_give_the_later_snapshot(
         before in prop::collection::vec(happening(), 0..12),
@@ -256,6 +292,7 @@ proptest! {
         entries in 1..12usize,
         entry in 1..20usize,
         bytes in 300..4000usize,
+        middle in 0..20usize,
     ) {
         let limits = TranscriptLimits { entries, bytes, entry };
         let mut state = ConversationState::new(limits, None);
@@ -263,11 +300,21 @@ proptest! {
             state.apply(event, None);
         }
         let mut seen = state.snapshot();
-        for event in &after {
+        let mut late = None;
+        for (at, event) in after.iter().enumerate() {
             for change in state.apply(event, Some(1)) {
                 replay(&mut seen, &change);
+                if let Some(late) = &mut late {
+                    replay(late, &change);
+                }
             }
             prop_assert_eq!(&seen, &state.snapshot());
+            if at == middle {
+                late = Some(state.snapshot());
+            }
+        }
+        if let Some(late) = late {
+            prop_assert_eq!(late, state.snapshot());
         }
     }
 }
