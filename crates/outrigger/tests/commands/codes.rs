@@ -112,20 +112,16 @@ fn wrong_configuration() {
         finish(command, b"")
     };
     let config = machine.home().join("c.toml");
-    let file = |text: &str| {
+    let file = |text: &str, args: &[&str]| {
         std::fs::write(&config, text).unwrap();
-        with(
-            "OUTRIGGER_CONFIG",
-            config.to_str().unwrap(),
-            &["serve", "--json"],
-        )
+        with("OUTRIGGER_CONFIG", config.to_str().unwrap(), args)
     };
     let table = [
         ("OUTRIGGER_PORT=x", with("OUTRIGGER_PORT", "x", &["serve"])),
         ("--log loud", machine.run(&["serve", "--log", "loud"])),
         ("--name ''", machine.run(&["serve", "--name", " "])),
-        ("no port", file("port = 'x'")),
-        ("a wrong table", file("daemon = 1")),
+        ("no port", file("port = 'x'", &["serve", "--json"])),
+        ("a wrong table", file("daemon = 1", &["daemon", "status"])),
         (
             "a bad pattern",
             machine.run(&["serve", "--ignore", "a[z-a]"]),
