@@ -15,8 +15,8 @@ use crate::view::{
 /// Transcript, status and requests of a conversation.
 #[derive(Debug)]
 pub struct ConversationState {
-    /// The name of this machine, which is the agent's too: it is only reached over loopback or as a
-    /// child.
+    /// The name of this machine. The agent is reached on it: over loopback, where a port can be
+    /// forwarded, or as a child.
     machine: Option<String>,
     transcript: Transcript,
     status: ConversationStatus,

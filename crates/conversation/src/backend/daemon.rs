@@ -42,8 +42,9 @@ const LISTED: u32 = 50;
 /// How many messages of finished calls may wait. A call that finds no room waits.
 const MESSAGES: usize = 16;
 
-/// How a session is left. A turn that runs goes on, and so does a request that waits. A registration
-/// that stayed at the daemon would count wherever several clients have to agree.
+/// How a session is left. A turn that runs goes on, also one that waits for an answer, until its end; then
+/// the daemon closes the session if nobody else is in it. A registration that stayed at the daemon would
+/// count wherever several clients have to agree.
 const LEAVING: DisconnectMode = DisconnectMode::Detach;
 
 /// How long the daemon may take to confirm that we leave, when everything ends. It may have stalled, and

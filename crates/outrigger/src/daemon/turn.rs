@@ -46,9 +46,6 @@ pub(super) struct Turn {
     cancelled: bool,
 }
 
-/// How a command ends, and how the daemon is told that it leaves.
-type Farewell = (DisconnectMode, CommandResult);
-
 impl Turn {
     pub(super) fn new(
         connection: IdeConnection,
@@ -78,24 +75,29 @@ impl Turn {
         events: IdeEvents,
         interrupts: &mut Interrupts,
     ) -> CommandResult {
-        let (mode, result) = self.follow(events, interrupts).await;
-        let goodbye = self.connection.disconnect(mode);
+        let result = self.follow(events, interrupts).await;
+        // What runs goes on, and so does what waits for an answer.
+        let goodbye = self.connection.disconnect(DisconnectMode::Detach);
         let _ = tokio::time::timeout(GOODBYE, goodbye).await;
         result
     }
 
-    async fn follow(&mut self, mut events: IdeEvents, interrupts: &mut Interrupts) -> Farewell {
+    async fn follow(
+        &mut self,
+        mut events: IdeEvents,
+        interrupts: &mut Interrupts,
+    ) -> CommandResult {
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
                 () = interrupts.next() => match self.interrupt() {
-                    Some(farewell) => return farewell,
+                    Some(left) => return left,
                     None => continue,
                 },
             };
             let Some(event) = event else {
                 let gone = Failure::new(FailureKind::Other, "the connection is gone");
-                return (DisconnectMode::Detach, Err(gone));
+                return Err(gone);
             };
             self.caught_up |= matches!(event, IdeEvent::CaughtUp);
             if self.caught_up || matches!(self.followed, Followed::Prompt(_)) {
@@ -108,10 +110,10 @@ impl Turn {
                     end,
                     background,
                 } if self.is_followed(prompt.as_ref(), background) => {
-                    return (DisconnectMode::Detach, self.ended(end));
+                    return self.ended(end);
                 }
                 IdeEvent::Disconnected { reason, .. } => {
-                    return (DisconnectMode::Detach, Err(disconnect_failure(&reason)));
+                    return Err(disconnect_failure(&reason));
                 }
                 _ => {}
             }
@@ -126,19 +128,17 @@ impl Turn {
     }
 
     /// Ctrl-C. While the agent asks something, it only means that the person does not answer now.
-    fn interrupt(&mut self) -> Option<Farewell> {
+    fn interrupt(&mut self) -> Option<CommandResult> {
         let interrupted = Ok(ExitCode::from(INTERRUPTED));
         if self.cancelled {
-            return Some((DisconnectMode::Detach, interrupted));
+            return Some(interrupted);
         }
         let session = self.connection.session();
         if let Some(session) = session.filter(|_| !self.connection.pending().is_empty()) {
             note(format_args!(
                 "the request stays open; answer it later with `outrigger daemon answer {session}`"
             ));
-            // The daemon closes a conversation, with everything that waits in it, when its last
-            // client detaches.
-            return Some((DisconnectMode::KeepRunning, interrupted));
+            return Some(interrupted);
         }
         self.cancel();
         None

@@ -106,10 +106,9 @@ fn ctrl_c_at_a_request_leaves_it_open() {
         "{rest}"
     );
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // The daemon would close the conversation, and the request with it, when its last client leaves.
-    for route in ["permission/r", "cancel", "detach"] {
+    for (route, times) in [("permission/r", 0), ("cancel", 0), ("detach", 1)] {
         let sent = daemon.seen(&format!("POST /session/s/{route}"));
-        assert_eq!(sent, [] as [Value; 0], "{route}");
+        assert_eq!(sent.len(), times, "{route}");
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::process::{Command, Output};
 
-use ::daemon::Token;
+use ::daemon::connection::{ConnectOptions, IdeConnection, IdeEvent, SessionChoice};
 use ::daemon::wire::ApprovalMode;
+use ::daemon::{DisconnectMode, Token};
 use conversation::backend::daemon::{DaemonBackend, DaemonSettings};
 use conversation::backend::{Backend, SessionTarget};
 use serde_json::Value;
-use testkit::{Call, Clients, Daemon, Household, Key, TOKEN, Terminal, run_to_end};
+use testkit::{Call, Clients, Daemon, Household, Key, TOKEN, Terminal, run_to_end, soon};
 
 use crate::{PROGRAM, unasking_household};
 
@@ -179,6 +180,42 @@ fn ctrl_c_leaves_a_request_open_and_it_can_be_answered_later() {
     let status: Value = serde_json::from_str(&desk.good(&["status", "--json"])).unwrap();
     assert_eq!(status["activePrompts"], 0, "{status}");
     assert_eq!(status["pendingPermissions"], 0, "{status}");
+}
+
+/// The only client leaves as every one of ours does, while the agent waits for its answer.
+#[test]
+fn a_request_outlives_the_last_client_that_detaches() {
+    let Some(desk) = Desk::new() else { return };
+    desk.writes("LEFT", "left.txt");
+    let status = || -> Value { serde_json::from_str(&desk.good(&["status", "--json"])).unwrap() };
+    let before_it = status()["sessions"].clone();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let (connection, mut events) = IdeConnection::new();
+        let options = ConnectOptions {
+            address: desk.daemon.url().parse().unwrap(),
+            token: Some(Token::new(TOKEN).unwrap()),
+            workspace: Some(desk.house.workspace()),
+            session: SessionChoice::New,
+            approval_mode: Some(ApprovalMode::Default),
+            ..ConnectOptions::default()
+        };
+        connection.connect(options).await.unwrap();
+        connection.send_prompt("please LEFT").await.unwrap();
+        let asked =
+            async { while !matches!(events.next().await, Some(IdeEvent::RequestOpened(_))) {} };
+        soon("the request", asked).await;
+        connection.disconnect(DisconnectMode::Detach).await.unwrap();
+    });
+    let waits = status();
+    assert_eq!(waits["pendingPermissions"], 1, "{waits}");
+    let output = desk.run(&["answer"], "y\n");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(desk.house.read("left.txt").unwrap(), b"written\n");
+    // Nobody is in it any more, and nothing waits.
+    testkit::until("the end of the conversation", || {
+        (status()["sessions"] == before_it).then_some(())
+    });
 }
 
 /// The person's own settings of the agent ask nobody, and the daemon goes by them.
