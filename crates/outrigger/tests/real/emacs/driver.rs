@@ -5,11 +5,13 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::{Household, Terminal, run_to_end};
+use testkit::{Household, PATIENCE, Terminal, run_to_end};
 
 /// Control and X, and what a terminal sends for Meta and X.
 pub(crate) const CTRL_X: &str = "\x18";
 const META_X: &str = "\x1bx";
+/// Control and G, which does nothing but say so.
+const QUIT: &str = "\x07";
 pub(crate) const ACCEPT: &str = "\x03\x03";
 pub(crate) const REJECT: &str = "\x03\x0b";
 
@@ -64,6 +66,20 @@ impl Emacs {
     /// Types keys, control characters included.
     pub(crate) fn keys(&mut self, keys: &str) {
         self.terminal.type_keys(keys);
+    }
+
+    /// Waits until what is typed is taken for keys. In a terminal that has just come, Emacs first takes it
+    /// for answers to what it has asked the terminal, and loses it.
+    #[track_caller]
+    pub(crate) fn wait_until_it_listens(&mut self) {
+        for _ in 0..PATIENCE.as_secs() * 5 {
+            self.keys(QUIT);
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            if self.terminal.screen().contains("Quit") {
+                return;
+            }
+        }
+        panic!("Emacs does not listen: {self}");
     }
 
     /// Runs a command by its name.

@@ -127,6 +127,7 @@ fn a_daemon_shows_proposals_to_whoever_comes() {
     second.wait_until("the diff", |screen| {
         screen.contains("+seen by whoever comes")
     });
+    second.wait_until_it_listens();
     second.command("outrigger-accept");
     house.wait_for_file(&terminal, "daemon.txt", "seen by whoever comes\n");
     house.wait_until_done(&terminal, &mark);
