@@ -89,9 +89,12 @@ impl Prompt {
             } else if asked < MOST {
                 // Code is full of words like this, and each costs a request.
                 asked += 1;
-                // Without an answer it stays text, as without a connection.
-                if conversation.has_file(path).await.unwrap_or(false) {
-                    found.push(name.into());
+                match conversation.has_file(path).await {
+                    Ok(true) => found.push(name.into()),
+                    Ok(false) => {}
+                    // Without an answer it stays text, and so does the rest: whoever says something
+                    // must not wait for one missing answer after the other.
+                    Err(_) => asked = MOST,
                 }
             }
         }

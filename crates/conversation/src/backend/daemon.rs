@@ -5,12 +5,12 @@
 
 mod translate;
 mod trouble;
-mod whole_file;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ::daemon::client::{WholeFile, WholeFileError};
 use ::daemon::connection::{
     ConnectError, ConnectOptions, Connected, IdeEvent, IdeEvents, SessionChoice, UserAnswer,
 };
@@ -32,7 +32,6 @@ use crate::trouble::{Trouble, TroubleKind};
 use crate::view::Choice;
 
 pub use translate::Translator;
-pub use whole_file::{WholeFile, WholeFileError};
 
 /// How often a daemon that needs more time is asked, and how long it gets in between.
 const TRIES: usize = 4;
@@ -360,8 +359,9 @@ impl Backend for DaemonBackend {
             };
             match WholeFile::open(connection.workspace()?, path).await {
                 Ok(_) => Ok(true),
+                Err(WholeFileError::NotAFile) => Ok(false),
                 // What it refuses to give is nothing that could be attached.
-                Err(WholeFileError::NotAFile | WholeFileError::Daemon(_)) => Ok(false),
+                Err(WholeFileError::Daemon(error)) if error.response().is_some() => Ok(false),
                 Err(error) => Err(error.into()),
             }
         })

@@ -202,3 +202,20 @@ async fn a_text_names_what_the_daemon_has() {
     talk.conversation.prompt(mentioned).await.unwrap();
     assert_eq!(attached(&daemon), ["tea"]);
 }
+
+/// Each missing answer takes as long as a request may.
+#[tokio::test]
+async fn a_daemon_that_does_not_answer_is_asked_for_one_name_only() {
+    let machine = Machine::new();
+    let (daemon, talk) = machine.connected().await;
+    daemon.world().files.write("there.txt", "tea");
+    daemon.answer_next("GET /stat", "no answer");
+    let mentioned = Prompt {
+        text: "@a.txt @b.txt @there.txt".into(),
+        mentions: true,
+        ..Prompt::default()
+    };
+    talk.conversation.prompt(mentioned).await.unwrap();
+    assert_eq!(daemon.requests("GET /stat").len(), 1);
+    assert_eq!(attached(&daemon), ["nothing"]);
+}

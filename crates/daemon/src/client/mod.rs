@@ -12,6 +12,7 @@ mod mid_turn;
 mod sessions;
 mod stream;
 mod turns;
+mod whole_file;
 mod workspace;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ use crate::token::Token;
 use crate::wire::{DaemonCapabilities, DaemonStatus, Health};
 
 pub use stream::{EventCursor, EventStream, StreamItem, StreamReason, Subscription};
+pub use whole_file::{WholeFile, WholeFileError};
 pub use workspace::WorkspaceClient;
 
 /// A typed client for the routes of one daemon. It holds no state besides address, token and

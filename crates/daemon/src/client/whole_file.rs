@@ -1,13 +1,15 @@
 //! Files of the daemon's folder, whole, although the daemon gives a part of them at a time.
 
-use daemon::wire::{ByteRange, FileKind, FileStat, RelativePath};
-use daemon::{DaemonError, WorkspaceClient};
+use super::WorkspaceClient;
+use crate::error::DaemonError;
+use crate::wire::{ByteRange, FileKind, FileStat, RelativePath};
 
 /// How many bytes are asked for at a time. The published daemon refuses to give more than these.
 const PART: u64 = 256 * 1024;
 
 /// Why a file could not be read whole.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WholeFileError {
     /// The daemon did not give it.
     #[error(transparent)]
@@ -23,7 +25,7 @@ pub enum WholeFileError {
     Changed,
 }
 
-/// A file that is being read, part by part.
+/// A file that is being read, part by part: the daemon refuses to give a large one at once.
 #[derive(Debug)]
 pub struct WholeFile {
     workspace: WorkspaceClient,

@@ -1,6 +1,7 @@
 //! The routes that only read: files and folders, and what the daemon says about itself. And a daemon that
 //! answers about other files than those that were asked for.
 
+use outrigger_daemon::client::{WholeFile, WholeFileError};
 use outrigger_daemon::wire::{
     ByteRange, FileKind, GlobRequest, Hidden, RelativePath, TextRange, WorkspaceEnvironment,
 };
@@ -181,6 +182,34 @@ async fn an_answer_about_another_path_is_refused() {
         daemon.answer_next("GET /glob", answer(&matches));
         foreign(files.glob(&everywhere).await.map(drop), found);
     }
+}
+
+/// The daemon gives 256 KiB of a file at a time.
+#[tokio::test]
+async fn a_file_is_put_together_from_its_parts() {
+    let daemon = FakeDaemon::start().await;
+    let files = daemon.client().primary_workspace();
+    let large: Vec<u8> = (0..600_000_u32).flat_map(u32::to_le_bytes).collect();
+    daemon.world().files.write("large", large.as_slice());
+    let open = async || WholeFile::open(files.clone(), path("large")).await.unwrap();
+    assert!(open().await.read(large.len() as u64).await.unwrap() == large);
+    let refused = open().await.read(large.len() as u64 - 1).await;
+    assert!(
+        matches!(refused, Err(WholeFileError::TooLarge(_))),
+        "{refused:?}"
+    );
+    // It is another file after the first part.
+    let mut file = open().await;
+    assert_eq!(file.next_part().await.unwrap().unwrap().len(), 256 * 1024);
+    daemon.world().files.write("large", &large[..300_000]);
+    let rest = async {
+        while file.next_part().await?.is_some() {}
+        Ok::<(), WholeFileError>(())
+    };
+    assert!(matches!(rest.await, Err(WholeFileError::Changed)));
+    daemon.answer_next("GET /stat", captured("file-stat-folder.http.txt"));
+    let refused = WholeFile::open(files, path("sub")).await;
+    assert!(matches!(refused, Err(WholeFileError::NotAFile)));
 }
 
 /// Whoever limits what is read counts on it.

@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
+use ::daemon::client::{WholeFile, WholeFileError};
 use ::daemon::wire::{FileKind, FolderListing, RelativePath};
-use conversation::backend::daemon::{WholeFile, WholeFileError};
 use serde::Serialize;
 
 use super::{request_failure, served_folder};

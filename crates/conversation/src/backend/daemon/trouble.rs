@@ -1,10 +1,10 @@
 //! What goes wrong with a daemon, in our own words.
 
+use daemon::client::WholeFileError;
 use daemon::connection::{CallError, ConnectError, SetupError};
 use daemon::managed::StartError;
 use daemon::{DaemonError, ErrorReason};
 
-use super::WholeFileError;
 use crate::trouble::{Trouble, TroubleKind};
 
 /// The daemon does not know a session.
