@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use testkit::{Household, PATIENCE, Terminal, run_to_end};
 
@@ -72,14 +73,15 @@ impl Emacs {
     /// for answers to what it has asked the terminal, and loses it.
     #[track_caller]
     pub(crate) fn wait_until_it_listens(&mut self) {
+        let listens = |terminal: &Terminal| terminal.screen().contains("Quit");
         for _ in 0..PATIENCE.as_secs() * 5 {
             self.keys(QUIT);
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            if self.terminal.screen().contains("Quit") {
-                return;
+            std::thread::sleep(Duration::from_millis(200));
+            if listens(&self.terminal) {
+                break;
             }
         }
-        panic!("Emacs does not listen: {self}");
+        assert!(listens(&self.terminal), "Emacs does not listen: {self}");
     }
 
     /// Runs a command by its name.
