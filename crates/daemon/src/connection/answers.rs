@@ -208,7 +208,8 @@ impl IdeConnection {
     /// [`UserAnswer::Decline`].
     ///
     /// If the request is closed by another client, or the connection ends, `person` is dropped and
-    /// the vote is lost; it is also dropped with this call. A dialog should therefore close itself when its future is dropped.
+    /// the vote is lost; it is also dropped with this call. A dialog should therefore close itself
+    /// when its future is dropped.
     pub async fn decide<F>(
         &self,
         request: &RequestId,

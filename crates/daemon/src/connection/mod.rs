@@ -233,7 +233,8 @@ impl IdeConnection {
     /// Connects, after all earlier commands are done. An existing connection is ended first, even
     /// if this attempt fails.
     ///
-    /// Nothing is retried: an error that the user has to fix comes back at once, with a hint.
+    /// An error that the user has to fix comes back at once, with a hint. Only the mode of a new session
+    /// is set again if the daemon is busy: without it the session would have to be left.
     pub async fn connect(&self, options: ConnectOptions) -> Result<Connected, ConnectError> {
         let ask = |tell| ConnectionCommand::Connect(Box::new(options), tell);
         self.ask(ask)

@@ -85,7 +85,7 @@ impl Session {
             ..new.clone()
         };
         let opened = client.create_session(&asked).await?;
-        let registration = Registration::of(&client, &opened);
+        let mut registration = Registration::of(&client, &opened);
         if opened.attached {
             let us = opened.client_id.as_ref();
             let restore = RestoreSession {
@@ -107,8 +107,8 @@ impl Session {
             registration.keep();
             return Ok(Self::from_loaded(client, loaded, mode, settings));
         }
-        let registration = if may_attach {
-            let registration = registration.in_mode(new.approval_mode.as_ref()).await?;
+        if may_attach {
+            registration = registration.in_mode(new.approval_mode.as_ref()).await?;
             if let Some(model) = &new.model_service_id {
                 let us = opened.client_id.as_ref();
                 if let Err(error) = client.set_model(&opened.session_id, model, us).await {
@@ -116,10 +116,7 @@ impl Session {
                     tracing::warn!(%error, "the model of a new session could not be set");
                 }
             }
-            registration
-        } else {
-            registration
-        };
+        }
         registration.keep();
         // From the beginning: all events since the session was created.
         let cursor = EventCursor {

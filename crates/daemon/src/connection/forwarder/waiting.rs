@@ -91,7 +91,7 @@ impl EventForwarder {
 
     /// Rejects a request that nobody can answer, so that the agent does not wait for ever.
     pub(super) async fn decline(&mut self, request: RequestId, why: String) {
-        // No agent asks that much at once. What is left out is found by the next look at the status.
+        // No agent asks that much at once. A daemon that makes it up gets no votes for the rest.
         if let Ok(room) = self.declines.clone().try_acquire_owned() {
             let (session, id) = (self.live.session.clone(), request.clone());
             tokio::spawn(async move {
