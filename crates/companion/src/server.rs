@@ -31,6 +31,9 @@ use socket::Socket;
 const FAREWELL: Duration = Duration::from_millis(700);
 /// How long nothing is accepted after the system has refused to.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// How many connections the system holds until they are accepted; as many as strangers may have.
+#[cfg(unix)]
+const BACKLOG: i32 = 1024;
 
 /// Serves `app` on `listener` until `stop` resolves, then lets open requests finish and returns.
 ///
@@ -43,6 +46,7 @@ pub async fn serve(
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
+    hold_more(listener);
     let occupancy = Arc::new(Occupancy::new(limits));
     let (stopping, stopped) = watch::channel(false);
     let mut stop = pin!(stop);
@@ -82,6 +86,17 @@ pub async fn serve(
     drop(stopped);
     let _ = stopping.send(true);
     let _ = tokio::time::timeout(FAREWELL, stopping.closed()).await;
+}
+
+/// The standard library lets 128 connections wait to be accepted. Whoever comes then waits until its
+/// system tries again, which takes a second at least, and after some tries it is refused.
+fn hold_more(listener: &TcpListener) {
+    #[cfg(unix)]
+    if let Err(error) = rustix::net::listen(listener, BACKLOG) {
+        tracing::debug!(%error, "few connections can wait to be accepted");
+    }
+    #[cfg(not(unix))]
+    let _ = listener;
 }
 
 /// The addresses of a connection.
