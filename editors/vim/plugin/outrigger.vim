@@ -28,6 +28,7 @@ augroup outrigger
   autocmd BufWritePost * documents.Saved(str2nr(expand('<abuf>')))
   autocmd BufUnload * documents.Close(str2nr(expand('<abuf>')))
   autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter,WinEnter * selection.Moved()
+  autocmd CursorHold * interrupt.Rested()
   autocmd SafeState * interrupt.KeyPressed()
   autocmd WinClosed * proposals.WindowClosed(str2nr(expand('<amatch>')))
 augroup END

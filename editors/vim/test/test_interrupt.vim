@@ -96,6 +96,16 @@ def g:Test_a_key_begins_the_pause_anew()
   assert_true(exists('#outrigger#SafeState'))
 enddef
 
+# A diff that comes just then would wait for the pause, and be shown behind somebody who rests.
+def g:Test_a_rest_is_no_key()
+  interrupt.pressed = [interrupt.pressed[0] - 60, interrupt.pressed[1]]
+  doautocmd CursorHold
+  interrupt.KeyPressed()
+  assert_true(interrupt.Facts().idle >= 60000)
+  interrupt.KeyPressed()
+  assert_true(interrupt.Facts().idle < 60000, 'the next one is a key')
+enddef
+
 def g:Test_the_setting_goes_before_the_rule()
   g:outrigger_focus = 'always'
   assert_true(interrupt.IsAllowed())

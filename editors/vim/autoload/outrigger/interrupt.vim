@@ -19,14 +19,28 @@ export const REASONS = ['insert', 'selection', 'operator', 'prompt', 'terminal',
 const INTERVAL = 50
 const PATIENCE = 1000
 
+# How long after `CursorHold` its own key is done at the latest, in milliseconds. What comes later is the
+# person's.
+const REST = 200
+
 # When a key was pressed last.
 export var pressed = reltime()
+var rested: list<any>
 var waiting: list<func>
 var timer = -1
 
+# Vim has noticed that no key comes. It does so by a key of its own, which looks like one of the person.
+export def Rested()
+  rested = reltime()
+enddef
+
 # The person has pressed a key, and Vim has done what it means.
 export def KeyPressed()
-  pressed = reltime()
+  const isRest = !empty(rested) && reltimefloat(reltime(rested)) * 1000 < REST
+  rested = []
+  if !isRest
+    pressed = reltime()
+  endif
 enddef
 
 # What the person is in the middle of, by the names in `REASONS`, and how long they have been `idle`.
