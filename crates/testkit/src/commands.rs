@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
@@ -176,6 +177,20 @@ pub fn finish(mut command: Command, input: impl AsRef<[u8]>) -> Done {
 /// When it does not end.
 #[track_caller]
 pub fn run_to_end(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    run_within(PATIENCE, command, input)
+}
+
+/// The same for a command that runs many tests of its own, each of which may wait for something.
+///
+/// # Panics
+/// When it does not end.
+#[track_caller]
+pub fn run_suite(command: &mut Command) -> Output {
+    run_within(PATIENCE * 10, command, "")
+}
+
+#[track_caller]
+fn run_within(patience: Duration, command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -184,7 +199,7 @@ pub fn run_to_end(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     let (send, receive) = mpsc::channel();
     thread::spawn(move || send.send(child.wait_with_output()));
-    let Ok(output) = receive.recv_timeout(PATIENCE) else {
+    let Ok(output) = receive.recv_timeout(patience) else {
         let _ = kill_process(pid, Signal::KILL);
         panic!("{command:?} did not end");
     };

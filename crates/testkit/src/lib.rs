@@ -60,7 +60,7 @@ mod waiting;
 pub use agent::Agent;
 pub use browser::{Browser, Look, Tab};
 pub use clients::Clients;
-pub use commands::{Done, Proposal, finish, run_to_end};
+pub use commands::{Done, Proposal, finish, run_suite, run_to_end};
 pub use companion::Companion;
 pub use daemon::{Daemon, TOKEN};
 pub use editor::{ScriptedEditor, uri};

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::run_to_end;
+use testkit::run_suite;
 
 use super::driver::package;
 use crate::{PROGRAM, household};
@@ -34,7 +34,7 @@ fn run_batch(arguments: &[&str]) {
     emacs.args(arguments).current_dir(house.workspace());
     emacs.env_clear().envs(house.environment());
     emacs.env("OUTRIGGER_PROGRAM", PROGRAM);
-    let output = run_to_end(&mut emacs, "");
+    let output = run_suite(&mut emacs);
     let report = String::from_utf8_lossy(&output.stderr);
     // What passed stands before what failed, and is long.
     let failures = report

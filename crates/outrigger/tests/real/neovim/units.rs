@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{Clients, Household, NEOVIM, run_to_end};
+use testkit::{Clients, Household, NEOVIM, run_suite};
 
 use super::nvim::PLUGIN;
 use crate::PROGRAM;
@@ -19,7 +19,7 @@ fn the_lua_tests_pass_in_every_neovim() {
         command.args(["-c", "luafile test/run.lua"]);
         command.current_dir(PLUGIN);
         command.env_clear().envs(house.environment());
-        let output = run_to_end(&mut command, "");
+        let output = run_suite(&mut command);
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
         assert!(output.status.success(), "{command:?}\n{said}");
