@@ -226,12 +226,14 @@ pub(super) struct Bookmark(Mutex<Option<(u64, ResumeState)>>);
 
 impl Bookmark {
     /// A connection begins at `start`. If the reader has not come that far in the same session, it
-    /// stands where it stood.
+    /// stands where it stood. In another epoch, or in none, it may have: numbers of two epochs do not
+    /// tell. Then it stands there too, and gets the history again rather than too little.
     pub(super) fn begin(&self, connection: u64, start: ResumeState) {
         let mut marked = locked(&self.0);
         let behind = marked.take().map(|(_, state)| state).filter(|state| {
-            let is_same = state.session_id == start.session_id && state.epoch == start.epoch;
-            is_same && state.last_event_id < start.last_event_id
+            let is_other_epoch = state.epoch != start.epoch;
+            state.session_id == start.session_id
+                && (is_other_epoch || state.last_event_id < start.last_event_id)
         });
         *marked = Some((connection, behind.unwrap_or(start)));
     }

@@ -9,12 +9,15 @@ use futures_core::Stream;
 use outrigger_daemon::connection::{
     CallError, ConnectError, ConnectOptions, IdeConnection, IdeEvent, SessionChoice, SessionFactory,
 };
-use outrigger_daemon::wire::{ApprovalMode, SessionId};
+use outrigger_daemon::wire::{ApprovalMode, SessionId, SessionUpdate};
 use outrigger_daemon::{Address, DaemonError, DisconnectMode, ResumeState, TurnEnd};
 use serde_json::json;
+use testkit::fake_daemon::OnPrompt;
 
 use crate::fake::{FakeDaemon, SESSION};
-use crate::person::{connected, daemon, disconnected, first, options, stand, take_until};
+use crate::person::{
+    connected, connected_as, daemon, disconnected, first, next, options, said, stand, take_until,
+};
 
 /// The first attempt fails, whatever the daemon says; the later ones do what the default does.
 #[tokio::test]
@@ -233,6 +236,55 @@ async fn a_place_belongs_to_the_session_that_was_opened() {
     let _ = events.try_next();
     let place = connection.resume_state().unwrap();
     assert_eq!(place.session_id.as_str(), SESSION);
+}
+
+/// Whoever saves the place after a reconnect and crashes goes on behind what was taken, however far the
+/// connection had read.
+#[tokio::test]
+async fn a_reconnect_leaves_the_place_at_what_was_taken() {
+    const WORDS: [&str; 3] = ["a", "b", "c"];
+    for taken in 0..=WORDS.len() {
+        let daemon = daemon().await;
+        daemon.world().on_prompt = OnPrompt::FinishFirst(WORDS.map(String::from).into());
+        let (connection, mut events) = connected(&daemon).await;
+        let turn = connection.send_prompt("go").await.unwrap();
+        turn.end().await;
+        for word in &WORDS[..taken] {
+            assert_eq!(said(&mut events).await, *word);
+        }
+        connection.reconnect().await.unwrap();
+        let place = connection.resume_state().unwrap();
+
+        let after_the_crash = ConnectOptions {
+            session: SessionChoice::Resume(place),
+            ..options(&daemon)
+        };
+        let (_connection, mut events) = connected_as(&daemon, after_the_crash).await;
+        let mut heard = Vec::new();
+        // The last one is in hand and not dealt with, so it always comes.
+        while heard.last().map(String::as_str) != WORDS.last().copied() {
+            match next(&mut events).await {
+                IdeEvent::HistoryLoaded { events, .. } => {
+                    heard.extend(events.iter().filter_map(word));
+                }
+                event => heard.extend(word(&event)),
+            }
+        }
+        assert!(
+            heard.ends_with(&WORDS.map(String::from)[taken..]),
+            "{taken}: {heard:?}"
+        );
+    }
+}
+
+fn word(event: &IdeEvent) -> Option<String> {
+    match event {
+        IdeEvent::Update {
+            update: SessionUpdate::AgentMessage(chunk),
+            ..
+        } => Some(chunk.text().to_owned()),
+        _ => None,
+    }
 }
 
 /// Its dialog closes with it.
