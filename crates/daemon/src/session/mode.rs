@@ -22,8 +22,16 @@ pub(super) struct SessionMode {
 struct KnownMode {
     /// The mode in force, or the one that has to be restored.
     in_force: Option<ApprovalMode>,
-    /// The daemon has restored the session, which makes it forget the mode.
-    is_lost: bool,
+    /// How often the daemon has restored the session, which makes it forget the mode.
+    restores: u64,
+    /// After how many of them the mode was set again.
+    repaired: u64,
+}
+
+impl KnownMode {
+    fn is_lost(&self) -> bool {
+        self.repaired < self.restores
+    }
 }
 
 impl SessionMode {
@@ -48,19 +56,22 @@ impl SharedSession {
         let before = self.cursor().epoch;
         let is_other = before.is_some() && opened.event_epoch.is_some();
         let is_other = is_other && before != opened.event_epoch;
-        locked(&self.mode.known).is_lost |= !opened.attached || is_other;
+        if !opened.attached || is_other {
+            locked(&self.mode.known).restores += 1;
+        }
     }
 
     /// Gives the session the approval mode that it had, if it was restored from disk. Returns that
     /// mode then.
     pub(super) async fn restore_mode(&self) -> Result<Option<ApprovalMode>, DaemonError> {
-        if !locked(&self.mode.known).is_lost {
+        if !locked(&self.mode.known).is_lost() {
             return Ok(None);
         }
         let _turn = self.mode.setting.lock().await;
-        let mode = {
+        let (mode, restores) = {
             let known = locked(&self.mode.known);
-            known.in_force.clone().filter(|_| known.is_lost)
+            let mode = known.in_force.clone().filter(|_| known.is_lost());
+            (mode, known.restores)
         };
         if let Some(mode) = &mode {
             let us = self.identity.current();
@@ -68,7 +79,8 @@ impl SharedSession {
                 .set_approval_mode(&self.id, mode, false, us.as_ref())
                 .await?;
         }
-        locked(&self.mode.known).is_lost = false;
+        // A restore that was noticed meanwhile is still to be repaired.
+        locked(&self.mode.known).repaired = restores;
         Ok(mode)
     }
 
@@ -89,5 +101,52 @@ impl SharedSession {
             Ok(set)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use testkit::fake_daemon::http;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::client::{DaemonClient, EventCursor};
+    use crate::{Address, SessionSettings};
+
+    /// The first life of the daemon has set the mode; its second one has restored the session before
+    /// the answer is read.
+    #[tokio::test]
+    async fn a_restore_that_comes_while_the_mode_is_set_is_repaired_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = Address::local(listener.local_addr().unwrap().port());
+        let client = DaemonClient::new(address, None);
+        let restored: OpenedSession = serde_json::from_value(json!({"sessionId": "s"})).unwrap();
+        let start = EventCursor::default();
+        let settings = SessionSettings::default();
+        let shared = SharedSession::new(client, &restored, 1, start.clone(), start, settings);
+        shared.mode.learn(Some(ApprovalMode::Default));
+        shared.notice_restore(&restored);
+
+        let patience = std::time::Duration::from_mins(1);
+        for is_restored_again in [true, false] {
+            let daemon = async {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"}") {
+                    stream.read_buf(&mut request).await.unwrap();
+                }
+                if is_restored_again {
+                    shared.notice_restore(&restored);
+                }
+                let answer = http(200, "Connection: close\r\n", r#"{"mode":"default"}"#);
+                stream.write_all(&answer).await.unwrap();
+            };
+            let both = async { tokio::join!(shared.restore_mode(), daemon) };
+            let (mode, ()) = tokio::time::timeout(patience, both).await.unwrap();
+            assert_eq!(mode.unwrap(), Some(ApprovalMode::Default));
+        }
+        assert_eq!(shared.restore_mode().await.unwrap(), None);
     }
 }
