@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         token: token.as_deref().map(Token::new).transpose()?,
         workspace: Some(std::env::current_dir()?),
         session: SessionChoice::New,
-        // Otherwise a model decides what is safe, and nobody is asked.
+        // Otherwise a model decides what is safe, and the person is seldom asked.
         approval_mode: Some(ApprovalMode::Default),
         ..ConnectOptions::default()
     };

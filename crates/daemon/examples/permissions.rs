@@ -17,10 +17,10 @@
 )]
 
 use outrigger_daemon::connection::{
-    ConnectOptions, IdeConnection, IdeEvent, InteractionRequest, UserAnswer,
+    ConnectOptions, IdeConnection, IdeEvent, IdeEvents, InteractionRequest, UserAnswer,
 };
 use outrigger_daemon::wire::ApprovalMode;
-use outrigger_daemon::{Address, Token};
+use outrigger_daemon::{Address, DisconnectMode, Token};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 #[tokio::main]
@@ -38,12 +38,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         approval_mode: Some(ApprovalMode::Default),
         ..ConnectOptions::default()
     };
-    let (connection, mut events) = IdeConnection::new();
+    let (connection, events) = IdeConnection::new();
     if let Err(error) = connection.connect(options).await {
         eprintln!("{error}\n{}", error.hint().unwrap_or_default());
         return Ok(());
     }
     println!("waiting for the agent");
+    let ended = decide(&connection, events).await;
+    // Otherwise the daemon would go on to count this client where several have to agree.
+    connection.disconnect(DisconnectMode::Detach).await?;
+    ended
+}
+
+/// Shows what the agent asks, until the conversation or what is typed ends.
+async fn decide(
+    connection: &IdeConnection,
+    mut events: IdeEvents,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut typed = BufReader::new(tokio::io::stdin()).lines();
     // One dialog at a time. Requests that come meanwhile wait in `pending`.
     let mut open: Option<InteractionRequest> = None;

@@ -16,7 +16,9 @@
 use std::path::Path;
 
 use outrigger_daemon::wire::{RestoreSession, SessionId};
-use outrigger_daemon::{Address, DaemonClient, Session, SessionEvent, SessionSettings, Token};
+use outrigger_daemon::{
+    Address, DaemonClient, DisconnectMode, Session, SessionEvent, SessionSettings, Token,
+};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,11 +35,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = DaemonClient::new(address, token.as_deref().map(Token::new).transpose()?);
     let (restore, settings) = (RestoreSession::default(), SessionSettings::default());
     let place = std::fs::read_to_string(file).ok();
-    let (_session, mut events) = match place.as_deref().map(serde_json::from_str).transpose()? {
+    let (session, mut events) = match place.as_deref().map(serde_json::from_str).transpose()? {
         Some(place) => Session::resume(client, &place, &restore, settings).await?,
         None => Session::load(client, &session, &restore, settings).await?,
     };
-    while let Some(event) = events.next().await {
+    loop {
+        let event = tokio::select! {
+            event = events.next() => event,
+            _ = tokio::signal::ctrl_c() => {
+                // Otherwise the daemon would go on to count this client where several have to agree.
+                session.leave(DisconnectMode::Detach).await?;
+                break;
+            }
+        };
+        let Some(event) = event else { break };
         match event {
             // The daemon no longer has the events one by one, or this is the first time.
             SessionEvent::History(history) => {

@@ -23,7 +23,7 @@ use ::daemon::wire::{
 use ::daemon::{
     Address, DaemonClient, DisconnectMode, ErrorReason, IdeConnection, Timeouts, Token,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use workbench::Agent;
 
 use super::{Backend, BackendEvent, Call, Choices, ListedSession, PromptPart, SessionTarget};
@@ -81,6 +81,8 @@ pub struct DaemonBackend {
     /// The daemon that was started from here.
     managed: Option<ManagedDaemon>,
     connection: IdeConnection,
+    /// Whether everything ends: a session that is being opened is not opened any more.
+    closing: watch::Sender<bool>,
     events: IdeEvents,
     translator: Translator,
     /// The session that was connected to last, and the mode that it has or had.
@@ -112,6 +114,7 @@ impl DaemonBackend {
             managed: None,
             last: None,
             connection,
+            closing: watch::Sender::new(false),
             events,
             translated: VecDeque::new(),
             messages,
@@ -216,8 +219,13 @@ impl Backend for DaemonBackend {
             ..ConnectOptions::default()
         };
         let (connection, tell) = (self.connection.clone(), self.tell.clone());
+        let mut closing = self.closing.subscribe();
         Box::pin(async move {
-            let connected = connect(&connection, options).await.map_err(|error| {
+            let connected = tokio::select! {
+                connected = connect(&connection, options) => connected,
+                _ = closing.wait_for(|closing| *closing) => Err(ConnectError::ShuttingDown),
+            };
+            let connected = connected.map_err(|error| {
                 tracing::info!(%error, "there is no conversation with a daemon");
                 Trouble::from(error)
             })?;
@@ -261,6 +269,8 @@ impl Backend for DaemonBackend {
     }
 
     fn close(&mut self) -> Call<()> {
+        // First: what is connected after this would not be left any more.
+        self.closing.send_replace(true);
         let disconnect = self.disconnect();
         let managed = self.managed.take();
         Box::pin(async move {

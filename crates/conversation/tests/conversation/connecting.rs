@@ -224,15 +224,18 @@ async fn a_daemon_that_does_not_answer_a_goodbye_is_left() {
         }));
         let conversation = talk.conversation.clone();
         let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
+        let is_asked = async || {
+            let what = "the request that is not answered";
+            until(what, || !daemon.requests(&stalled).is_empty()).await;
+        };
         if stalled.ends_with("detach") {
             connecting.await.unwrap().unwrap();
+        } else {
+            is_asked().await;
         }
         let closing = talk.conversation.clone();
         let closing = tokio::spawn(async move { closing.close(false).await });
-        until("the request that is not answered", || {
-            !daemon.requests(&stalled).is_empty()
-        })
-        .await;
+        is_asked().await;
         soon("the end", closing).await.unwrap();
     }
 }

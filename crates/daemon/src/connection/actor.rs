@@ -75,8 +75,9 @@ impl Actor {
                 }
             }
         }
-        // The session keeps running; only the stream is closed.
-        let _ = self.disconnect(DisconnectMode::KeepRunning).await;
+        let options = self.options.as_ref();
+        let disconnect_mode = options.map(|it| it.disconnect_mode).unwrap_or_default();
+        self.end_previous(disconnect_mode).await;
     }
 
     async fn reconnect(&mut self) -> Result<Connected, ConnectError> {
@@ -155,7 +156,7 @@ impl Actor {
         self.forwarder = Some(tokio::spawn(forwarder.run()));
     }
 
-    /// Ends the current connection because another one replaces it.
+    /// Ends the current connection; nobody waits for the answer of the daemon.
     async fn end_previous(&mut self, disconnect_mode: DisconnectMode) {
         if let Err(error) = self.disconnect(disconnect_mode).await {
             tracing::debug!(%error, "the daemon did not answer our disconnect");

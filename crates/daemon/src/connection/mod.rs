@@ -111,7 +111,9 @@ pub struct ConnectOptions {
     pub approval_mode: Option<ApprovalMode>,
     /// What opens the session.
     pub sessions: SessionFactory,
-    /// How to leave this session when another connect replaces it.
+    /// How to leave this session when another connect replaces it, or when the last handle of the
+    /// connection is dropped. A program that ends has to wait for
+    /// [`IdeConnection::disconnect`]: nothing is sent any more once its runtime is gone.
     pub disconnect_mode: DisconnectMode,
     /// Reconnects, buffers and limits of the session.
     pub settings: SessionSettings,
@@ -166,7 +168,7 @@ impl From<&ModelSet> for SelectedModel {
 }
 
 /// A handle to the one session that an editor or a page is connected to. Clones share it. When the
-/// last one is dropped the connection ends; the session keeps running.
+/// last one is dropped the connection ends, in the way of [`ConnectOptions::disconnect_mode`].
 #[derive(Clone, Debug)]
 pub struct IdeConnection {
     commands: mpsc::Sender<ConnectionCommand>,

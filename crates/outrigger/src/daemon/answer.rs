@@ -3,7 +3,6 @@
 
 use std::process::ExitCode;
 
-use ::daemon::DisconnectMode;
 use ::daemon::connection::{ConnectOptions, IdeConnection, SessionChoice};
 use ::daemon::wire::SessionId;
 
@@ -30,19 +29,21 @@ pub(super) async fn answer(
         session: SessionChoice::Known(session.clone()),
         ..ConnectOptions::default()
     };
-    let connected = tokio::select! {
-        connected = connection.connect(options) => connected.map_err(connect_failure)?,
-        () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
+    let start = async {
+        let connected = connection.connect(options).await.map_err(connect_failure)?;
+        // Whoever was faster has ended the wait, and then nothing would ever come.
+        let status = target.client().session_status(&session).await;
+        let status = status.map_err(|error| request_failure(&error))?;
+        if status.pending_interactions.is_empty() {
+            let message = "it was answered elsewhere in the meantime";
+            return Err(Failure::new(FailureKind::Refused, message));
+        }
+        Ok(connected)
     };
-    // Whoever was faster has ended the wait, and then nothing would ever come.
-    let status = target.client().session_status(&session).await;
-    let status = status.map_err(|error| request_failure(&error))?;
-    if status.pending_interactions.is_empty() {
-        let _ = connection.disconnect(DisconnectMode::Detach).await;
-        let message = "it was answered elsewhere in the meantime";
-        return Err(Failure::new(FailureKind::Refused, message));
-    }
-    opening::say_place(&connected.capabilities, &folder);
+    let Some(connected) = turn::begin(&connection, &mut interrupts, start).await? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    opening::say_place(&connected.capabilities, &connected.folder);
     opening::say_mode(&connection, None).await;
     let turn = Turn::new(connection, Followed::Waiting, &args.turn, target);
     turn.run(events, &mut interrupts).await

@@ -34,19 +34,17 @@ pub(super) async fn prompt(
     let start = async {
         let mode = new.mode.value.clone();
         let options = options(global, target, new, args)?;
-        let folder = folders::current(global)?;
         let connected = connection.connect(options).await;
         let connected = connected.map_err(connect_failure)?;
-        opening::say_place(&connected.capabilities, &folder.to_string_lossy());
+        opening::say_place(&connected.capabilities, &connected.folder);
         opening::say_mode(&connection, Some(&mode)).await;
         connection
             .send_prompt(text)
             .await
             .map_err(turn::call_failure)
     };
-    let sent = tokio::select! {
-        sent = start => sent?,
-        () = interrupts.next() => return Ok(ExitCode::from(INTERRUPTED)),
+    let Some(sent) = turn::begin(&connection, &mut interrupts, start).await? else {
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     let followed = Followed::Prompt(sent.id().cloned());
     let turn = Turn::new(connection, followed, &args.turn, target);

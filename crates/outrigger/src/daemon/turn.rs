@@ -46,6 +46,30 @@ pub(super) struct Turn {
     cancelled: bool,
 }
 
+/// Does what comes before the turn. If that fails, or the person interrupts it, the conversation is left;
+/// then there is nothing.
+pub(super) async fn begin<T>(
+    connection: &IdeConnection,
+    interrupts: &mut Interrupts,
+    beginning: impl Future<Output = Result<T, Failure>>,
+) -> Result<Option<T>, Failure> {
+    let begun = tokio::select! {
+        begun = beginning => begun.map(Some),
+        () = interrupts.next() => Ok(None),
+    };
+    if !matches!(begun, Ok(Some(_))) {
+        leave(connection).await;
+    }
+    begun
+}
+
+/// Leaves the conversation, so that the daemon counts us no longer wherever several clients have to agree.
+/// What runs goes on, and so does what waits for an answer.
+async fn leave(connection: &IdeConnection) {
+    let goodbye = connection.disconnect(DisconnectMode::Detach);
+    let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+}
+
 impl Turn {
     pub(super) fn new(
         connection: IdeConnection,
@@ -76,9 +100,7 @@ impl Turn {
         interrupts: &mut Interrupts,
     ) -> CommandResult {
         let result = self.follow(events, interrupts).await;
-        // What runs goes on, and so does what waits for an answer.
-        let goodbye = self.connection.disconnect(DisconnectMode::Detach);
-        let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        leave(&self.connection).await;
         result
     }
 

@@ -110,6 +110,11 @@ impl Service {
             editor: process,
         };
         let discovery = announce(beginning, owner)?;
+        // Only now, because a companion that does not start would leave a registration at the daemon.
+        if let Ok(conversation) = front.conversation().cloned() {
+            // What goes wrong shows in the status of the conversation.
+            tokio::spawn(async move { conversation.begin().await });
+        }
         Ok(Start::Started(Box::new(Service {
             server: HttpServer::start(place.listener, app, limits),
             ending,
@@ -246,11 +251,12 @@ fn start_conversation(
         memory: memory.to_owned(),
         machine: conversation::machine_name(),
     };
-    let conversation = Conversation::start(backend, settings, desk.clone(), publish);
-    let begin = conversation.clone();
-    // What goes wrong shows in the status of the conversation.
-    tokio::spawn(async move { begin.begin().await });
-    Ok(conversation)
+    Ok(Conversation::start(
+        backend,
+        settings,
+        desk.clone(),
+        publish,
+    ))
 }
 
 /// Removes the discovery files that a run could not remove because it crashed.

@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::fake_daemon::{self, FakeDaemon, SESSION, TOKEN};
 use testkit::{Done, Machine, finish};
@@ -189,10 +190,45 @@ fn the_mode_is_said_at_every_start() {
     }
 }
 
+/// A registration that stays would count wherever several clients have to agree.
 #[test]
-fn an_answer_begins_with_the_mode_and_the_place_too() {
+fn what_does_not_come_to_a_turn_leaves_no_registration() {
+    let detach = format!("POST /session/{SESSION}/detach");
+    let prompt = format!("POST /session/{SESSION}/prompt");
     let scene = Scene::set();
-    mode(&scene, &json!("auto-edit"));
+    scene
+        .daemon
+        .refuse_next(&prompt, 503, "", &json!({"error": "the queue is full"}));
+    let done = scene.run(&["prompt", "go"]);
+    assert!(
+        done.code != 0 && done.stderr.contains("queue is full"),
+        "{done:?}"
+    );
+    assert_eq!(scene.daemon.requests(&detach).len(), 1);
+
+    let scene = Scene::set();
+    scene.daemon.world().stalled.insert(prompt.clone());
+    let mut command = scene.command(&["prompt", "go"]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    scene.until("the prompt", || !scene.daemon.requests(&prompt).is_empty());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(scene.daemon.requests(&detach).len(), 1);
+
+    let scene = Scene::set();
+    waits_for_an_answer(&scene);
+    let status = format!("GET /session/{SESSION}/status");
+    fake_daemon::stand(&scene.daemon, &status, 500, &json!({"error": "no status"}));
+    let done = scene.run(&["answer"]);
+    assert!(
+        done.code != 0 && done.stderr.contains("no status"),
+        "{done:?}"
+    );
+    assert_eq!(scene.daemon.requests(&detach).len(), 1);
+}
+
+/// A turn runs, and asks a person.
+fn waits_for_an_answer(scene: &Scene) {
     scene.daemon.world().alive = true;
     scene.daemon.world().prompt = Some("prompt-0".into());
     scene
@@ -206,7 +242,13 @@ fn an_answer_begins_with_the_mode_and_the_place_too() {
         encoded(&folder.display().to_string())
     );
     fake_daemon::stand(&scene.daemon, &route, 200, &listed);
+}
 
+#[test]
+fn an_answer_begins_with_the_mode_and_the_place_too() {
+    let scene = Scene::set();
+    mode(&scene, &json!("auto-edit"));
+    waits_for_an_answer(&scene);
     let mut command = scene.command(&["answer"]);
     command.stdin(Stdio::null());
     let answering = std::thread::spawn(move || finish(command, b"y\n"));
