@@ -124,7 +124,13 @@ pub enum SessionTarget {
     /// A new one.
     New,
     /// An earlier one, from its beginning.
-    Known(String),
+    Known {
+        /// What the backend calls it.
+        id: String,
+        /// The mode that was chosen in it, for a session that has to be brought back: agents forget
+        /// it. One that is live keeps its own. The backend's own choice if `None`.
+        mode: Option<String>,
+    },
 }
 
 /// A session as the backend lists it.

@@ -1,12 +1,21 @@
-//! What a later run has to know: which session was the last one here, so that it goes on with it, and
-//! whether the daemon was one of our own, so that it starts one again after a crash or a restart.
+//! What a later run has to know: which session was the last one here, and in which mode, so that it
+//! goes on with it; and whether the daemon was one of our own, so that it starts one again after a
+//! crash or a restart.
 
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "conversation";
 const OWN: &str = "own-daemon";
-/// No id is longer.
+/// No id with its mode is longer.
 const LARGEST: u64 = 4096;
+
+/// The last session of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LastSession {
+    pub(crate) id: String,
+    /// The mode that was chosen while this program was in it. Agents forget it with their process.
+    pub(crate) mode: Option<String>,
+}
 
 /// A private folder to remember in.
 #[derive(Clone, Debug)]
@@ -17,14 +26,20 @@ impl Memory {
         Memory(folder.to_owned())
     }
 
-    /// The id of the last session.
-    pub(crate) fn load(&self) -> Option<String> {
+    /// The last session: its id on a line and, if one was chosen, its mode on the next.
+    pub(crate) fn load(&self) -> Option<LastSession> {
         let bytes = private::read(&self.0.join(FILE), LARGEST).ok()??;
-        String::from_utf8(bytes).ok()
+        let text = String::from_utf8(bytes).ok()?;
+        let mut lines = text.lines();
+        let id = lines.next()?.to_owned();
+        let mode = lines.next().map(str::to_owned);
+        Some(LastSession { id, mode })
     }
 
-    pub(crate) fn save(&self, session: &str) {
-        if let Err(error) = private::write(&self.0, FILE, session.as_bytes()) {
+    pub(crate) fn save(&self, session: &LastSession) {
+        let lines = [Some(session.id.as_str()), session.mode.as_deref()];
+        let text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        if let Err(error) = private::write(&self.0, FILE, text.as_bytes()) {
             tracing::warn!(%error, "cannot remember the conversation; a later run begins another one");
         }
     }

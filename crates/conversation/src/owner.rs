@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::backend::{Backend, BackendEvent, Call, ListedSession, PromptPart, SessionTarget};
-use crate::memory::Memory;
+use crate::memory::{LastSession, Memory};
 use crate::recovery::{Recovery, UNANSWERED};
 use crate::requests::Reply;
 use crate::review::{PendingVerdict, ReviewedEdits};
@@ -71,6 +71,8 @@ pub(crate) struct Owner<B> {
     tasks: JoinSet<Continuation<B>>,
     sink: Sink,
     memory: Memory,
+    /// The session that is connected, once its id is known.
+    session: Option<String>,
     review: ReviewedEdits,
     recovery: Recovery,
     /// Sessions that were listed. Others name them by their place here, never by their id.
@@ -100,6 +102,7 @@ impl<B: Backend> Owner<B> {
             tasks: JoinSet::new(),
             sink,
             memory: Memory::new(&settings.memory),
+            session: None,
             review: ReviewedEdits::new(desk),
             recovery: Recovery::default(),
             listed: Vec::new(),
@@ -156,8 +159,14 @@ impl<B: Backend> Owner<B> {
                 self.when_done(call, responding(respond));
             }
             Command::SetMode(mode, respond) => {
-                let call = self.backend.set_mode(mode);
-                self.when_done(call, responding(respond));
+                let call = self.backend.set_mode(mode.clone());
+                let then: Then<B, ()> = Box::new(move |owner, set| {
+                    if set.is_ok() {
+                        owner.remember_mode(mode);
+                    }
+                    responding(respond)(owner, set);
+                });
+                self.when_done(call, then);
             }
             Command::Answer(request, reply, respond) => {
                 let call = self.backend.answer(request, reply);
@@ -195,9 +204,10 @@ impl<B: Backend> Owner<B> {
 
     fn connect(&mut self, target: Target, then: Then<B, ()>) {
         let session = match target {
-            Target::Last => {
-                (self.memory.load()).map_or(SessionTarget::Shared, SessionTarget::Known)
-            }
+            Target::Last => (self.memory.load()).map_or(SessionTarget::Shared, |last| {
+                let LastSession { id, mode } = last;
+                SessionTarget::Known { id, mode }
+            }),
             Target::New => SessionTarget::New,
             Target::Earlier(key) => {
                 let known = usize::try_from(key)
@@ -209,10 +219,15 @@ impl<B: Backend> Owner<B> {
                             .hint("list them again");
                     return then(self, Err(trouble));
                 };
-                SessionTarget::Known(known.clone())
+                let last = self.memory.load().filter(|last| last.id == *known);
+                SessionTarget::Known {
+                    id: known.clone(),
+                    mode: last.and_then(|last| last.mode),
+                }
             }
         };
-        let may_be_gone = target == Target::Last && matches!(session, SessionTarget::Known(_));
+        let is_known = matches!(session, SessionTarget::Known { .. });
+        let may_be_gone = target == Target::Last && is_known;
         let then: Then<B, ()> = Box::new(move |owner, connected| match connected {
             // The last one may have been deleted; that must not keep the person from talking.
             Err(trouble) if may_be_gone && trouble.kind == TroubleKind::NoSession => {
@@ -225,12 +240,18 @@ impl<B: Backend> Owner<B> {
 
     fn connect_to(&mut self, session: SessionTarget, then: Then<B, ()>) {
         self.set_connection(ConnectionState::Connecting);
+        self.session = None;
         let call = self.backend.connect(session);
         self.when_done(
             call,
             Box::new(move |owner, connected| match connected {
                 Ok(session) => {
-                    owner.memory.save(&session);
+                    let last = owner.memory.load();
+                    if last.is_none_or(|last| last.id != session) {
+                        let id = session.clone();
+                        owner.memory.save(&LastSession { id, mode: None });
+                    }
+                    owner.session = Some(session);
                     then(owner, Ok(()));
                 }
                 Err(trouble) => owner.fail(trouble, then),
@@ -319,8 +340,16 @@ impl<B: Backend> Owner<B> {
             }
             _ => None,
         };
+        let before = self.state.status().mode.clone();
         let changes = self.state.apply(&event, proposal);
         self.publish(changes);
+        let mode = self.state.status().mode.clone();
+        // The one in which a session is found is that of whoever is in it.
+        if let (Some(before), Some(mode)) = (before, mode)
+            && before != mode
+        {
+            self.remember_mode(mode);
+        }
         match event {
             BackendEvent::TurnEnded { outcome, .. } => self.recovery.turn_ended(&outcome),
             BackendEvent::CaughtUp if self.recovery.caught_up() => self.note(UNANSWERED),
@@ -335,6 +364,14 @@ impl<B: Backend> Owner<B> {
                 self.connect(Target::Last, Box::new(|_, _| {}));
             }
             _ => {}
+        }
+    }
+
+    /// Remembers a mode that was chosen in the session, for when it has to be brought back.
+    fn remember_mode(&self, mode: String) {
+        if let Some(id) = self.session.clone() {
+            let mode = Some(mode);
+            self.memory.save(&LastSession { id, mode });
         }
     }
 

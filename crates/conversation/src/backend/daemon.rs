@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ::daemon::client::{WholeFile, WholeFileError};
 use ::daemon::connection::{
-    ConnectError, ConnectOptions, Connected, IdeEvent, IdeEvents, SessionChoice, UserAnswer,
+    ConnectError, ConnectOptions, Connected, IdeEvents, SessionChoice, UserAnswer,
 };
 use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
@@ -85,8 +85,6 @@ pub struct DaemonBackend {
     closing: watch::Sender<bool>,
     events: IdeEvents,
     translator: Translator,
-    /// The session that was connected to last, and the mode that it has or had.
-    last: Option<(SessionId, Option<ApprovalMode>)>,
     /// What the last event of the daemon became, as far as it has not been taken.
     translated: VecDeque<BackendEvent>,
     /// What finished calls tell.
@@ -112,7 +110,6 @@ impl DaemonBackend {
             translator: Translator::new(sanitiser(&settings)),
             settings,
             managed: None,
-            last: None,
             connection,
             closing: watch::Sender::new(false),
             events,
@@ -120,33 +117,6 @@ impl DaemonBackend {
             messages,
             tell,
         }
-    }
-
-    /// Keeps what the next connection has to know of this one.
-    fn note(&mut self, event: &IdeEvent) {
-        match event {
-            IdeEvent::Connected(connected) => {
-                let same = self.last.take();
-                let same = same.filter(|(session, _)| *session == connected.session);
-                self.last = same.or_else(|| Some((connected.session.clone(), None)));
-            }
-            IdeEvent::ModeChanged { mode } => {
-                if let Some((_, known)) = &mut self.last {
-                    *known = Some(mode.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The mode for a session that may have to be brought back from disk, which forgets it: the one
-    /// that the person has chosen there, or the one of the settings.
-    fn mode_for(&self, session: &SessionChoice) -> ApprovalMode {
-        let chosen = match (session, &self.last) {
-            (SessionChoice::Known(id), Some((last, mode))) if id == last => mode.clone(),
-            _ => None,
-        };
-        chosen.unwrap_or_else(|| self.settings.mode.clone())
     }
 
     /// A finished call tells something; the event that it amounts to.
@@ -184,7 +154,6 @@ impl Backend for DaemonBackend {
                 biased;
                 event = self.events.next() => {
                     let event = event?;
-                    self.note(&event);
                     self.translated.extend(self.translator.translate(&event));
                 }
                 Some(message) = self.messages.recv() => {
@@ -198,11 +167,15 @@ impl Backend for DaemonBackend {
     fn connect(&mut self, session: SessionTarget) -> Call<String> {
         let sanitiser = sanitiser(&self.settings);
         self.translator = Translator::new(sanitiser.clone());
+        let mut mode = None;
         let session = match session {
             SessionTarget::Shared => SessionChoice::Shared,
             SessionTarget::New => SessionChoice::New,
-            SessionTarget::Known(id) => match SessionId::new(id) {
-                Ok(id) => SessionChoice::Known(id),
+            SessionTarget::Known { id, mode: chosen } => match SessionId::new(id) {
+                Ok(id) => {
+                    mode = chosen.map(ApprovalMode::from);
+                    SessionChoice::Known(id)
+                }
                 Err(_) => return Box::pin(async { Err(trouble::no_session()) }),
             },
         };
@@ -210,7 +183,7 @@ impl Backend for DaemonBackend {
             address: self.settings.address.clone(),
             token: self.settings.token.clone(),
             workspace: Some(self.settings.workspace.clone()),
-            approval_mode: Some(self.mode_for(&session)),
+            approval_mode: Some(mode.unwrap_or_else(|| self.settings.mode.clone())),
             session,
             model: self.settings.model.clone(),
             disconnect_mode: LEAVING,

@@ -70,6 +70,21 @@ async fn an_agent_that_died_comes_back_in_the_mode_that_the_person_has_chosen() 
     assert_eq!(daemon.world().mode, "default");
 }
 
+/// The daemon closes the session when the last one leaves, as this program does when it is restarted.
+#[tokio::test]
+async fn the_next_run_goes_on_in_the_mode_that_the_person_has_chosen() {
+    let machine = Machine::new();
+    let (daemon, talk) = machine.connected().await;
+    talk.conversation.set_mode("plan").await.unwrap();
+    talk.conversation.close(true).await;
+    daemon.world().alive = false;
+    daemon.world().on_disk = true;
+    let talk = machine.talk_to(daemon.port);
+    talk.conversation.begin().await.unwrap();
+    talk.is_live().await;
+    assert_eq!(daemon.world().mode, "plan");
+}
+
 #[tokio::test]
 async fn a_prompt_that_was_never_answered_is_noted() {
     let machine = Machine::new();

@@ -168,7 +168,9 @@ async fn a_session_that_is_gone_is_replaced_only_if_nobody_chose_it() {
     let talk = machine.talk(backend);
     let conversation = talk.conversation.clone();
     let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
-    let known = script.expect(r#"connect Known("s-0")"#).await;
+    let known = script
+        .expect(r#"connect Known { id: "s-0", mode: None }"#)
+        .await;
     known.fail(TroubleKind::NoSession);
     let shared = script.expect("connect Shared").await;
     shared.fail(TroubleKind::NoSession);
@@ -177,13 +179,62 @@ async fn a_session_that_is_gone_is_replaced_only_if_nobody_chose_it() {
     talk.is(ConnectionState::Failed(error)).await;
 }
 
+/// The process in which the agent had it is gone by then, and its default may ask nobody.
+#[tokio::test]
+async fn the_mode_that_was_chosen_is_that_of_the_next_run() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let changed = |mode: &str| BackendEvent::ModeChanged { mode: mode.into() };
+    // This is how the session was found. It is nobody's choice here.
+    script.tell(changed("auto"));
+    talk.until("the mode", |state| state.status().mode.clone())
+        .await;
+    assert_eq!(machine.remembered("conversation").as_deref(), Some("s-1"));
+
+    let conversation = talk.conversation.clone();
+    let setting = tokio::spawn(async move { conversation.set_mode("plan").await });
+    let call = script.expect("mode plan").await;
+    call.give(Given::Nothing);
+    setting.await.unwrap().unwrap();
+    assert_eq!(
+        machine.remembered("conversation").as_deref(),
+        Some("s-1\nplan")
+    );
+    // The agent has left it, for example because the person liked its plan.
+    script.tell(changed("plan"));
+    script.tell(changed("default"));
+    talk.until("the mode", |state| {
+        (state.status().mode.as_deref() == Some("default")).then_some(())
+    })
+    .await;
+
+    let (backend, mut script) = scripted();
+    let talk = machine.talk(backend);
+    let conversation = talk.conversation.clone();
+    let connecting = tokio::spawn(async move { conversation.connect(Target::Last).await });
+    let call = r#"connect Known { id: "s-1", mode: Some("default") }"#;
+    script.expect(call).await.give(Given::Session("s-1"));
+    connecting.await.unwrap().unwrap();
+    // Another one begins without it.
+    let conversation = talk.conversation.clone();
+    let connecting = tokio::spawn(async move { conversation.connect(Target::New).await });
+    script
+        .expect("connect New")
+        .await
+        .give(Given::Session("s-2"));
+    connecting.await.unwrap().unwrap();
+    assert_eq!(machine.remembered("conversation").as_deref(), Some("s-2"));
+}
+
 #[tokio::test]
 async fn an_agent_that_dies_is_brought_back_three_times() {
     let machine = Machine::new();
     let (talk, mut script) = standing(&machine).await;
     for _ in 0..3 {
         script.tell(BackendEvent::Disconnected(EndReason::Died));
-        let connect = script.expect(r#"connect Known("s-1")"#).await;
+        let connect = script
+            .expect(r#"connect Known { id: "s-1", mode: None }"#)
+            .await;
         script.tell(connected());
         script.tell(BackendEvent::CaughtUp);
         connect.give(Given::Session("s-1"));
