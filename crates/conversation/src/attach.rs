@@ -168,7 +168,7 @@ async fn attach(conversation: &Conversation, file: PathBuf) -> Result<PromptPart
 }
 
 /// Whether a file that cannot be read here for this reason may be there for the agent.
-fn is_elsewhere(error: &io::Error) -> bool {
+pub(crate) fn is_elsewhere(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied

@@ -109,6 +109,10 @@ pub trait Backend: Send + 'static {
     /// absent.
     fn has_file(&mut self, path: PathBuf) -> Call<bool>;
 
+    /// Files of the agent's folder whose path below it holds this text, in capitals or not, by their
+    /// absolute paths; at most `limit`. What version control ignores is left out.
+    fn find(&mut self, text: String, limit: u32) -> Call<Vec<PathBuf>>;
+
     /// A text file, as the agent sees it: for what is not here to read, because the agent works on
     /// another machine, in a container or as another user. `path` is absolute; what is not in the
     /// folder that the agent works in is refused, whatever folder the person works in by now. At most

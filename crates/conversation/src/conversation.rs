@@ -157,7 +157,17 @@ impl Conversation {
 
     /// Files to attach whose path holds `typed`.
     pub async fn files(&self, typed: String) -> Result<Vec<String>, Trouble> {
-        Ok(files::find(&self.desk, typed).await?)
+        Ok(files::find(self, typed).await?)
+    }
+
+    /// Files where the agent works whose path holds this text, by their absolute paths.
+    pub(crate) async fn find(&self, text: String, limit: u32) -> Result<Vec<PathBuf>, Trouble> {
+        self.command(|respond| Command::Find {
+            text,
+            limit,
+            respond,
+        })
+        .await
     }
 
     /// Whether there is a file where the agent works, by its absolute path.

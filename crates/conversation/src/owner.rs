@@ -55,6 +55,11 @@ pub(crate) enum Command {
     Answer(String, Reply, Respond<bool>),
     List(Respond<Vec<EarlierSession>>),
     HasFile(PathBuf, Respond<bool>),
+    Find {
+        text: String,
+        limit: u32,
+        respond: Respond<Vec<PathBuf>>,
+    },
     Read {
         path: PathBuf,
         limit: u32,
@@ -175,6 +180,14 @@ impl<B: Backend> Owner<B> {
             Command::List(respond) => self.list(respond),
             Command::HasFile(path, respond) => {
                 let call = self.backend.has_file(path);
+                self.when_done(call, responding(respond));
+            }
+            Command::Find {
+                text,
+                limit,
+                respond,
+            } => {
+                let call = self.backend.find(text, limit);
                 self.when_done(call, responding(respond));
             }
             Command::Read {

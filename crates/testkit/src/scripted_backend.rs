@@ -24,6 +24,8 @@ pub enum Given {
     Counted(bool),
     /// What is in a file.
     Text(&'static str),
+    /// The files that were found.
+    Paths(Vec<PathBuf>),
     /// The sessions that there are.
     Sessions(Vec<ListedSession>),
 }
@@ -182,6 +184,13 @@ impl Backend for ScriptedBackend {
     fn has_file(&mut self, path: PathBuf) -> Call<bool> {
         self.call(format!("has {}", path.display()), |given| match given {
             Given::Counted(is_there) => is_there,
+            given => panic!("{given:?}"),
+        })
+    }
+
+    fn find(&mut self, text: String, _limit: u32) -> Call<Vec<PathBuf>> {
+        self.call(format!("find {text}"), |given| match given {
+            Given::Paths(paths) => paths,
             given => panic!("{given:?}"),
         })
     }

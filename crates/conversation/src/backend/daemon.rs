@@ -17,8 +17,8 @@ use ::daemon::connection::{
 use ::daemon::managed::{LaunchOptions, ManagedDaemon};
 use ::daemon::sanitiser::{Sanitiser, TextLimits};
 use ::daemon::wire::{
-    ApprovalMode, ContentBlock, PageRequest, PromptId, PromptRequest, RelativePath, RequestId,
-    SessionContext, SessionId, VoteResult,
+    ApprovalMode, ContentBlock, GlobRequest, PageRequest, PromptId, PromptRequest, RelativePath,
+    RequestId, SessionContext, SessionId, VoteResult,
 };
 use ::daemon::{
     Address, DaemonClient, DisconnectMode, ErrorReason, IdeConnection, Timeouts, Token,
@@ -347,6 +347,25 @@ impl Backend for DaemonBackend {
                 Err(WholeFileError::Daemon(error)) if error.response().is_some() => Ok(false),
                 Err(error) => Err(error.into()),
             }
+        })
+    }
+
+    fn find(&mut self, text: String, limit: u32) -> Call<Vec<PathBuf>> {
+        let connection = self.connection.clone();
+        let folder = self.settings.workspace.clone();
+        Box::pin(async move {
+            let request = GlobRequest {
+                max_results: Some(limit),
+                ..GlobRequest::holding(&text)
+            };
+            let found = connection.workspace()?.glob(&request).await?.matches;
+            // Nothing says what is a folder, but what is in it was found with it.
+            let is_folder = |path: &RelativePath| {
+                let mut others = found.iter().filter(|other| *other != path);
+                others.any(|other| path.contains(other))
+            };
+            let files = found.iter().filter(|path| !is_folder(path));
+            Ok(files.map(|path| folder.join(path.as_str())).collect())
         })
     }
 

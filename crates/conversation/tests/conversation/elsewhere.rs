@@ -219,3 +219,17 @@ async fn a_daemon_that_does_not_answer_is_asked_for_one_name_only() {
     assert_eq!(daemon.requests("GET /stat").len(), 1);
     assert_eq!(attached(&daemon), ["nothing"]);
 }
+
+#[tokio::test]
+async fn what_only_the_agents_side_has_can_be_chosen() {
+    let machine = Machine::new();
+    let (daemon, talk) = machine.connected().await;
+    let matches = json!(["there", "there/tea.txt", "there/.env"]);
+    let found = json!({"pattern": "", "matches": matches, "truncated": false});
+    stand(&daemon, "GET /glob", 200, &found);
+    let offered = talk.conversation.files("There".into()).await.unwrap();
+    assert_eq!(offered, ["there/tea.txt"]);
+    let asked = daemon.requests("GET /glob").pop().unwrap().query;
+    assert!(asked.contains("maxResults=200"), "{asked}");
+    assert!(!asked.contains("includeIgnored"), "{asked}");
+}

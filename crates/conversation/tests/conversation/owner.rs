@@ -264,6 +264,42 @@ async fn a_queued_prompt_is_withdrawn_by_its_name() {
 
 /// The agent works where the files are; here is only a part of them.
 #[tokio::test]
+async fn files_that_are_not_here_are_offered_where_none_here_fits() {
+    let machine = Machine::new();
+    let (talk, mut script) = standing(&machine).await;
+    let root = machine.companion.root().clone();
+    std::fs::write(root.join("here.txt"), "").unwrap();
+    std::fs::write(root.join(".gitignore"), "*.there\n").unwrap();
+    std::fs::write(root.join("ignored.there"), "").unwrap();
+    let find = |typed: &str| {
+        let (conversation, typed) = (talk.conversation.clone(), typed.to_owned());
+        tokio::spawn(async move { conversation.files(typed).await })
+    };
+    assert_eq!(find("here.t").await.unwrap().unwrap(), ["here.txt"]);
+    let finding = find("there");
+    let found = [
+        "deep/there/a.txt",
+        "there.txt",
+        "ignored.there",
+        ".env.there",
+    ];
+    let mut found: Vec<_> = found.map(|name| root.join(name)).into();
+    found.push("/elsewhere/there.txt".into());
+    script.expect("find there").await.give(Given::Paths(found));
+    // What may not be shared is not offered, and the rest best first.
+    let offered = finding.await.unwrap().unwrap();
+    assert_eq!(offered, ["there.txt", "deep/there/a.txt"]);
+    // Without an answer there is nothing to offer, and that is no trouble.
+    let finding = find("nowhere");
+    script
+        .expect("find nowhere")
+        .await
+        .fail(TroubleKind::NotConnected);
+    assert_eq!(finding.await.unwrap().unwrap(), Vec::<String>::new());
+}
+
+/// The agent works where the files are; here is only a part of them.
+#[tokio::test]
 async fn a_file_that_is_not_here_is_read_where_the_agent_works() {
     let machine = Machine::new();
     let (talk, mut script) = standing(&machine).await;

@@ -87,7 +87,7 @@ impl WorkspaceClient {
         }
     }
 
-    /// `GET /glob`: the files that fit a pattern.
+    /// `GET /glob`: the files and folders that fit a pattern.
     pub async fn glob(&self, request: &GlobRequest) -> Result<GlobMatches, DaemonError> {
         let folder = request.folder.as_ref();
         let parts = [

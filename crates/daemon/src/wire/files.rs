@@ -183,14 +183,38 @@ pub struct GlobRequest {
     pub max_results: Option<u32>,
 }
 
-/// The files that fit a pattern.
+impl GlobRequest {
+    /// The files and folders whose path holds this text, in capitals or not.
+    pub fn holding(text: &str) -> GlobRequest {
+        let mut holds = String::new();
+        for char in text.chars() {
+            match char {
+                'a'..='z' | 'A'..='Z' => {
+                    let (small, large) = (char.to_ascii_lowercase(), char.to_ascii_uppercase());
+                    holds.extend(['[', small, large, ']']);
+                }
+                '0'..='9' | '.' | '_' | '-' | '/' | ' ' => holds.push(char),
+                // It may have a meaning in a pattern, or another form in capitals.
+                _ => holds.push('?'),
+            }
+        }
+        GlobRequest {
+            // In the name of the file, or in that of a folder above it.
+            pattern: format!("{{**/*{holds}*,**/*{holds}*/**}}"),
+            ..GlobRequest::default()
+        }
+    }
+}
+
+/// The files and folders that fit a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GlobMatches {
     /// The pattern.
     pub pattern: String,
-    /// The files, from the workspace on and not from the folder that was looked in.
+    /// Files and folders, from the workspace on and not from the folder that was looked in. Nothing
+    /// says which of them is a folder.
     pub matches: Vec<RelativePath>,
     /// Whether there are more.
     #[serde(default)]

@@ -82,6 +82,18 @@ async fn files_are_read_listed_and_found() {
     assert_eq!(matches, [path("a.txt"), path("sub/deep/ü c.txt")]);
     let found = files.glob(&glob("**/*.txt", Some("sub"))).await.unwrap();
     assert_eq!(found.matches, [path("sub/deep/ü c.txt")]);
+    for (text, expected) in [
+        ("A.TX", &["a.txt"][..]),
+        ("b/dEEp", &["sub/deep", "sub/deep/ü c.txt"]),
+        ("Ü c", &["sub/deep/ü c.txt"]),
+        ("*", &[]),
+        ("nois", &["sub/noise"]),
+    ] {
+        let mut found = files.glob(&GlobRequest::holding(text)).await.unwrap();
+        found.matches.sort();
+        let names: Vec<&str> = found.matches.iter().map(RelativePath::as_str).collect();
+        assert_eq!(names, expected, "{text}");
+    }
 
     // The same under the folder's own routes.
     let by_name = house.client().workspace(folder.to_str().unwrap());
