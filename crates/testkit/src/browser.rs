@@ -38,6 +38,19 @@ const FLAGS: [&str; 12] = [
 /// What chromedriver says when it is ready, before its port.
 const READY: &str = "started successfully on port ";
 
+/// The texts of the elements that match and of which every line is drawn, in the window, and covered
+/// by nothing. What is in closed details has a box all the same, so that is asked first.
+const IN_SIGHT: &str = "const isInSight = element => { \
+        const text = document.createRange(); \
+        text.selectNodeContents(element); \
+        const lines = [...text.getClientRects()]; \
+        const isRead = ({ x, y, width, height }) => \
+            element.contains(document.elementFromPoint(x + width / 2, y + height / 2)); \
+        const isDrawn = { visibilityProperty: true, opacityProperty: true }; \
+        return element.checkVisibility(isDrawn) && lines.length > 0 && lines.every(isRead); \
+    }; \
+    return [...document.querySelectorAll(arguments[0])].filter(isInSight).map(it => it.textContent)";
+
 /// How often starting the driver is tried.
 const TRIES: usize = 5;
 
@@ -232,6 +245,14 @@ impl Browser {
         let script =
             "return [...document.querySelectorAll(arguments[0])].map(it => it.textContent)";
         let texts = self.run(script, vec![css.into()]);
+        serde_json::from_value(texts).unwrap()
+    }
+
+    /// The texts of all that match and can be read as the page stands there, in order: nothing that is
+    /// hidden, closed, scrolled away or covered.
+    #[track_caller]
+    pub fn texts_in_sight(&self, css: &str) -> Vec<String> {
+        let texts = self.run(IN_SIGHT, vec![css.into()]);
         serde_json::from_value(texts).unwrap()
     }
 

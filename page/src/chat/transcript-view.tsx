@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { Beginning } from "./beginning";
 import type { Chat } from "./chat";
 import { EntryView } from "./entry";
 import type { Group } from "./transcript";
@@ -21,17 +22,20 @@ export function TranscriptView({ chat }: { chat: Chat }) {
     const { current: frame } = scroller;
     if (frame === null || content.current === null) return undefined;
     let last = 0;
-    const toEnd = () => {
-      if (!away.peek()) frame.scrollTop = frame.scrollHeight;
+    const { hasBegun } = chat.transcript;
+    const follow = () => {
+      // Where a conversation begins is read from the top, also in a low window.
+      if (!hasBegun.peek()) away.value = false;
+      if (!away.peek()) frame.scrollTop = hasBegun.peek() ? frame.scrollHeight : 0;
     };
     const scrolled = () => {
       const rest = frame.scrollHeight - frame.scrollTop - frame.clientHeight;
       // New entries only make the content longer. If the position decreases, the person has scrolled up.
       if (rest <= NEAR) away.value = false;
-      else if (frame.scrollTop < last) away.value = true;
+      else if (frame.scrollTop < last) away.value = hasBegun.peek();
       last = frame.scrollTop;
     };
-    const sizes = new ResizeObserver(toEnd);
+    const sizes = new ResizeObserver(follow);
     sizes.observe(content.current);
     sizes.observe(frame);
     frame.addEventListener("scroll", scrolled, { passive: true });
@@ -39,7 +43,7 @@ export function TranscriptView({ chat }: { chat: Chat }) {
       sizes.disconnect();
       frame.removeEventListener("scroll", scrolled);
     };
-  }, [away]);
+  }, [away, chat]);
   return (
     <div class="transcript-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element has to be reachable with the keyboard. */}
@@ -106,14 +110,5 @@ function GroupView({ group, chat }: { group: Group; chat: Chat }) {
         <EntryView key={slot.id} slot={slot} chat={chat} />
       ))}
     </div>
-  );
-}
-
-function Beginning({ chat }: { chat: Chat }) {
-  if (chat.state.value !== "live" || chat.transcript.groups.value.length > 0) return null;
-  return (
-    <p class="quiet line">
-      Write what you want done. <kbd>@</kbd> attaches a file, <kbd>/</kbd> offers commands.
-    </p>
   );
 }

@@ -4,7 +4,7 @@
  * entries as in one of ten thousand.
  */
 
-import { type Signal, signal } from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import type { Change, ChatEntry } from "./wire";
 
 /** How many entries a group has at most. */
@@ -28,6 +28,12 @@ export class Transcript {
   readonly beginning = signal(0);
   /** Whether older entries were not kept. */
   readonly shortened = signal(false);
+  /** Whether anybody has said or done something. Notes of the program can come before that. */
+  readonly hasBegun = computed(() =>
+    this.groups.value.some(({ slots }) =>
+      slots.value.some(({ entry }) => entry.peek().kind !== "note"),
+    ),
+  );
   private slots = new Map<number, Slot>();
 
   /** Replaces all entries. */

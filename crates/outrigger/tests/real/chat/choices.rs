@@ -9,6 +9,9 @@ use crate::page::pretend;
 
 const OPTIONS: &str = "[role=listbox] [role=option]";
 
+/// The sentences about where the agent works, where a conversation begins.
+const LOCALITY: &str = "[data-locality]";
+
 /// The model of the daemon that it does not begin with.
 const OTHER_MODEL: &str = "fake-model-2";
 
@@ -27,7 +30,8 @@ fn models_modes_commands_files_and_conversations_are_chosen_in_the_page() {
     screen.never_received(&scene.peer().secrets(), "DONE MODEL-PLEASE");
 }
 
-/// The mode is there and the place is named, however much the daemon tells of them.
+/// The mode is there and the place is named, however much the daemon tells of them. Somebody who
+/// begins reads where the agent works without opening anything.
 #[test]
 fn the_mode_and_the_place_are_always_on_the_page() {
     let Some(scene) = Scene::set() else { return };
@@ -35,26 +39,53 @@ fn the_mode_and_the_place_are_always_on_the_page() {
     screen.wait_for_state("live");
     pretend(&screen.browser, "return {}", "return {}");
     screen.show_chat();
-    let tell = |changes: Value| {
+    let tell = |change: Value| {
+        let script = "window.tell('chat', arguments[0])";
+        screen.browser.run(script, vec![change]);
+    };
+    let tell_status = |changes: Value| {
         let mut status = scene.snapshot()["status"].clone();
         let fields = status.as_object_mut().unwrap();
         fields.extend(changes.as_object().unwrap().clone());
         fields.retain(|_, it| !it.is_null());
-        let change = json!({ "change": "status", "status": status });
-        let script = "window.tell('chat', arguments[0])";
-        screen.browser.run(script, vec![change]);
+        tell(json!({ "change": "status", "status": status }));
     };
     screen.wait_for_text("[data-place]", "Files, MCP servers, skills and credentials");
+    wait_until_in_sight(&screen, LOCALITY, &locality(&scene));
     let sentences = ["It runs on elm\u{202e}.", "So do its files."];
     let place = json!({ "workspace": { "daemonPath": "/w" }, "locality": sentences });
-    tell(json!({ "mode": "auto-edit", "modes": [], "unasking": true, "place": place }));
+    tell_status(json!({ "mode": "auto-edit", "modes": [], "unasking": true, "place": place }));
     screen.wait_for_text("[data-unasking=true]", "auto-edit");
     screen.wait_for_text("[data-unasking=true] .unasking", "may not ask");
     screen.wait_for_text("[data-place]", "It runs on elm⟨202E⟩. So do its files.");
     let place = screen.browser.texts("[data-place]").concat();
     assert!(!place.contains("credentials"), "{place}");
-    tell(json!({ "mode": null, "modes": [] }));
+    let sentences = json!(["It runs on elm⟨202E⟩.", "So do its files."]);
+    wait_until_in_sight(&screen, LOCALITY, &sentences);
+    // They make room for the first entry. The line above stays.
+    let entry = json!({ "id": 1, "kind": "said", "speaker": "me", "text": "hello" });
+    tell(json!({ "change": "put", "entry": entry }));
+    screen.browser.wait_for_no(LOCALITY);
+    let line = json!(["Runs on its machine in /w"]);
+    wait_until_in_sight(&screen, "[data-place] summary", &line);
+    tell(json!({ "change": "clear" }));
+    wait_until_in_sight(&screen, LOCALITY, &sentences);
+    tell_status(json!({ "mode": null, "modes": [] }));
     screen.wait_for_text("[data-unasking=false]", "mode not known");
+}
+
+/// What the program says about where the agent works.
+fn locality(scene: &Scene) -> Value {
+    scene.snapshot()["status"]["place"]["locality"].clone()
+}
+
+/// Waits until of all that match exactly these texts can be read without doing anything.
+#[track_caller]
+fn wait_until_in_sight(screen: &Screen, css: &str, texts: &Value) {
+    let what = format!("{texts} in sight");
+    screen.browser.wait_until(&what, || {
+        json!(screen.browser.texts_in_sight(css)) == *texts
+    });
 }
 
 /// Chooses something from one of the lists at the top.
@@ -169,6 +200,7 @@ fn an_earlier_conversation(scene: &Scene, screen: &Screen) {
     assert!(before.len() > 4, "{before:?}");
     screen.act("new-chat");
     screen.wait_until_said(&[]);
+    wait_until_in_sight(screen, LOCALITY, &locality(scene));
     screen.ask(&scene.house, "NEW-PLEASE", vec![]);
     screen.wait_until_said(&["me: NEW-PLEASE", "agent: DONE NEW-PLEASE"]);
     screen.browser.wait_until("both conversations", || {
