@@ -22,6 +22,7 @@ const COMPILER: &str = "rustc 1.95.";
 
 /// Fails if a crate cannot be packaged, or if its surface is not the one that is written down.
 pub(crate) fn check() -> Result<()> {
+    keep_the_others()?;
     package()?;
     let mut changed = Vec::new();
     for name in CRATES {
@@ -52,6 +53,26 @@ pub(crate) fn write_down() -> Result<()> {
 
 fn file(name: &str) -> PathBuf {
     chore::root().join("crates").join(name).join("api.txt")
+}
+
+/// What is not meant for others says so, and cannot be published by mistake.
+fn keep_the_others() -> Result<()> {
+    for folder in fs::read_dir(chore::root().join("crates"))? {
+        let folder = folder?;
+        if CRATES.iter().any(|name| folder.file_name() == *name) {
+            continue;
+        }
+        let manifest = folder.path().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest)
+            .with_context(|| format!("cannot read {}", manifest.display()))?;
+        ensure!(
+            text.lines().any(|line| line == "publish = false"),
+            "{} has to say `publish = false`, or be one of the crates in {}",
+            manifest.display(),
+            file!(),
+        );
+    }
+    Ok(())
 }
 
 /// Builds the packages as somebody who takes them from the registry would.
