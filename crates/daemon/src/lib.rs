@@ -18,7 +18,7 @@
 //!         address: Address::local(port),
 //!         token: Some(Token::new(secret)?),
 //!         workspace: Some(project.into()),
-//!         // The daemon's own default asks nobody.
+//!         // The daemon's own default edits without asking.
 //!         approval_mode: Some(ApprovalMode::Default),
 //!         ..ConnectOptions::default()
 //!     })

@@ -1,7 +1,7 @@
 //! The approval mode of a session, over every way in which the daemon forgets it.
 //!
 //! The daemon keeps the mode in memory only. A session that it brings back from disk has the mode of
-//! its settings, which by default asks nobody; so whoever was in it sets the mode again.
+//! its settings, which by default edits without asking; so whoever was in it sets the mode again.
 
 use std::sync::Mutex;
 

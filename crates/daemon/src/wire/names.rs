@@ -77,11 +77,11 @@ names!(
 names!(
     /// What the agent may do without asking.
     ApprovalMode {
-        /// Only read, change nothing.
+        /// Read and plan; edits and commands that write are refused.
         Plan = "plan",
-        /// Ask before edits and commands.
+        /// Ask before edits, and before commands that do not only read.
         Default = "default",
-        /// Edit without asking, ask before commands.
+        /// Edit without asking, ask before commands that do not only read.
         AutoEdit = "auto-edit",
         /// A model decides what is safe. The daemon's default.
         Auto = "auto",

@@ -1,4 +1,4 @@
-//! In which approval mode a session runs, and with which model. The daemon's own mode asks nobody, so
+//! In which approval mode a session runs, and with which model. The daemon's own mode edits without asking, so
 //! what is at stake is whether a person is asked.
 
 use outrigger_daemon::wire::{ApprovalMode, NewSession, RestoreSession, SessionId, SessionScope};

@@ -57,7 +57,7 @@ pub(crate) enum DaemonCommand {
     Files(FilesArgs),
     /// Print a file as the agent sees it.
     Read(ReadArgs),
-    /// Send a prompt, show what the agent does, and ask before it changes anything.
+    /// Send a prompt, show what the agent does, and let you answer what it asks.
     ///
     /// Answers are read from stdin, one per line; when stdin ends, every further request is
     /// declined. Ctrl-C cancels the turn, a second Ctrl-C quits. While the agent asks something,
@@ -116,15 +116,17 @@ pub(crate) struct PromptArgs {
 /// What an agent may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeName {
-    /// It reads and plans, and changes nothing.
+    /// It reads and plans. Edits and commands that write are refused; it asks before commands that are
+    /// neither one nor the other for sure.
     Plan,
-    /// It asks before edits and commands.
+    /// It asks before edits, and before commands that do not only read.
     Default,
-    /// It edits without asking, and asks before commands.
+    /// It edits without asking, also with `sed -i`, and asks before other commands that do not only
+    /// read.
     AutoEdit,
-    /// A model decides what it asks about.
+    /// A model decides what it may do. It edits in the folder without asking.
     Auto,
-    /// It never asks.
+    /// It never asks for permission.
     Yolo,
 }
 
@@ -157,7 +159,7 @@ pub(crate) struct TurnArgs {
     /// Print events as JSON, one per line.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Allow edits of files without asking. Commands still need your answer.
+    /// Allow edits of files without asking. What else the agent asks about still needs your answer.
     #[arg(long, value_enum, value_name = "YES|NO", default_value_t = YesNo::No)]
     pub(crate) yes_to_edits: YesNo,
 }

@@ -10,7 +10,7 @@ use super::document::meant;
 
 /// The modes of a conversation.
 const MODES: [&str; 5] = ["plan", ASKING, "auto-edit", "auto", "yolo"];
-/// The one that asks before edits and commands.
+/// The one that asks before edits, and before commands that do not only read.
 pub(super) const ASKING: &str = "default";
 
 /// A list in a variable: parts between commas.

@@ -52,7 +52,7 @@ fn every_value_says_where_it_comes_from() {
     ignore = "*.b"               [world]/project/.outrigger.toml:2:11
     warning: [world]/project/.outrigger.toml:3:1: `port` is not used: a workspace may only narrow what is shared (agents, ignore)
     warning: [world]/project/.outrigger.toml:4:1: there is no setting `command`
-    warning: conversations start in a mode that does not ask about everything (flag --daemon-mode). Mode auto-edit: the agent changes files without asking, so its edits are not reviewed. It asks before it runs commands.
+    warning: conversations start in a mode that does not ask about everything (flag --daemon-mode). Mode auto-edit: the agent changes files without asking, so its edits are not reviewed. It also fetches web pages and starts subagents without asking. It asks before it runs commands, but for those that only read, and for `sed -i`.
     "#);
 }
 
