@@ -184,7 +184,8 @@ pub struct GlobRequest {
 }
 
 impl GlobRequest {
-    /// The files and folders whose path holds this text, in capitals or not.
+    /// The files and folders whose path holds this text, in capitals or not. Instead of a character
+    /// that has a meaning in patterns, or that is not ASCII, any other fits too.
     pub fn holding(text: &str) -> GlobRequest {
         let mut holds = String::new();
         for char in text.chars() {
