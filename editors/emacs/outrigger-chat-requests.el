@@ -116,9 +116,14 @@
          (title (outrigger-chat-requests--title request))
          (command (outrigger-chat-entries-line
                    (or (plist-get (plist-get request :tool) :command) "")))
-         (chosen (completing-read (if (string-search command title)
-                                      (format "%s: " title)
-                                    (format "%s (%s): " title command))
+         (unreviewed (plist-get request :unreviewed))
+         (chosen (completing-read (concat
+                                   (if (string-search command title)
+                                       title
+                                     (format "%s (%s)" title command))
+                                   (and (stringp unreviewed)
+                                        (format " [%s]" (outrigger-chat-entries-line unreviewed)))
+                                   ": ")
                                   (outrigger-chat-requests--in-order options) nil t)))
     (when-let ((option (assoc chosen options)))
       `(:option ,(cdr option)))))

@@ -36,7 +36,7 @@ pub use attach::Prompt;
 pub use backend::{Backend, BackendEvent};
 pub use conversation::{Conversation, Settings, Target};
 pub use machine::machine_name;
-pub use mode::unreviewed;
+pub use mode::{unreviewed, unreviewed_with};
 pub use requests::Reply;
 pub use state::ConversationState;
 pub use transcript::TranscriptLimits;

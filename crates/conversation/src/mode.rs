@@ -1,4 +1,4 @@
-//! What the person does not get to review in a mode, in words.
+//! What the person does not get to review, in words: in a mode, and of what a tool does.
 //!
 //! Modes belong to the agent, and a newer one may have others. So this asks for the name alone, and
 //! says of a name that it does not know that it does not. The words are those of Qwen Code 0.24.4, and
@@ -7,8 +7,8 @@
 use text::show::one_line;
 
 /// What happens without being asked in the mode with this name. Nothing if the agent asks before each
-/// edit or makes none. That goes for the agent itself: what only reads is asked about in no mode, and a
-/// subagent that the person has let start edits without asking in `default`, too.
+/// edit or makes none. That goes for the agent itself: what only reads is asked about in no mode, and
+/// for what a tool does beside, see [`unreviewed_with`].
 pub fn unreviewed(mode: &str) -> Option<String> {
     let words = match mode {
         "plan" | "default" => return None,
@@ -35,9 +35,25 @@ pub fn unreviewed(mode: &str) -> Option<String> {
     Some(words.into())
 }
 
+/// What is not reviewed of what a tool does that the person allows. In `default`, where the agent itself
+/// asks before each edit, the subagents that it starts work in a mode of their own.
+pub fn unreviewed_with(tool: &str) -> Option<&'static str> {
+    (tool == "agent").then_some(
+        "A subagent makes its edits without asking, except in mode plan, and they are not reviewed.",
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::unreviewed;
+    use super::{unreviewed, unreviewed_with};
+
+    #[test]
+    fn a_subagent_is_no_tool_like_others() {
+        assert!(unreviewed_with("agent").is_some_and(|said| said.contains("without asking")));
+        for tool in ["edit", "write_file", "run_shell_command", "task", ""] {
+            assert_eq!(unreviewed_with(tool), None, "{tool}");
+        }
+    }
 
     #[test]
     fn only_modes_that_ask_go_without_a_word() {

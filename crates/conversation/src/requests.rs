@@ -16,6 +16,8 @@ pub struct AgentRequest {
     pub options: RequestOptions,
     /// The questions, if answers are wanted rather than a permission.
     pub questions: Option<Vec<RequestQuestion>>,
+    /// What is not reviewed of what happens if the person agrees.
+    pub unreviewed: Option<&'static str>,
     /// Whether a background task asks, which happens outside of any turn too.
     pub background: bool,
     /// The proposal in the review that is the same edit; a decision there answers this.

@@ -146,6 +146,9 @@ impl LspClient {
         if let Some(command) = &request.tool.command {
             message.quote("$ ", command);
         }
+        if let Some(unreviewed) = request.unreviewed {
+            message.push(unreviewed);
+        }
         let mut options = Vec::new();
         if request.questions.is_some() {
             message.push("Answer it in the page (`outrigger url`).");

@@ -272,6 +272,17 @@ STATUS goes before the usual one."
     (should (equal (car (last (outrigger-chat-tests--answers)))
                    '(:request "r" :reply "decline")))))
 
+(ert-deftest outrigger-chat-tests-what-is-not-reviewed-stands-in-the-question ()
+  (outrigger-chat-tests--conversing
+    (outrigger-chat-tests--change
+     "requests" :requests (vector `(:unreviewed "Edits go unseen." ,@outrigger-chat-tests--leave)))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (prompt &rest _)
+                 (should (equal prompt "Run it? (ls) [Edits go unseen.]: "))
+                 "No")))
+      (outrigger-chat-answer))
+    (should (equal (outrigger-chat-tests--answers) '((:request "r" :reply (:option "no")))))))
+
 (ert-deftest outrigger-chat-tests-nothing-is-decided-by-not-choosing ()
   (outrigger-chat-tests--conversing
     (outrigger-chat-tests--change "requests" :requests (vector outrigger-chat-tests--leave))

@@ -341,6 +341,19 @@ it("a request is put before the person once, and answered by what they choose", 
   end)
 end)
 
+it("what is not reviewed stands in the question", function()
+  conversing(function(sent)
+    all({})
+    vim.ui.select = function(items, options, done)
+      same(options.prompt, "Run it?\nls\nEdits go unseen.")
+      done(items[2])
+    end
+    ask({ vim.tbl_extend("force", LEAVE, { unreviewed = "Edits go unseen." }) })
+    chat.answer()
+    same(sent, { { "answer", { request = "r1", reply = { option = "no" } } } })
+  end)
+end)
+
 it("what was answered elsewhere is not answered again", function()
   conversing(function(sent, told)
     all({})

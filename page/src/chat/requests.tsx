@@ -21,6 +21,7 @@ import {
   withoutRepetition,
 } from "./permission";
 import { ToolBody } from "./tool-call";
+import { Unreviewed } from "./unreviewed";
 import type { AgentRequest, Question } from "./wire";
 
 export function Requests({ app }: { app: App }) {
@@ -72,6 +73,7 @@ function Card({ app, request }: { app: App; request: AgentRequest }) {
       </h3>
       {isPermission && about !== undefined && <p class="request-about">{visible(about)}</p>}
       <ToolBody tool={withoutRepetition(tool)} open={request.proposal === undefined} />
+      <Unreviewed request={request} />
       {request.votes !== undefined && (
         <p class="quiet">
           {request.votes[0]} of {request.votes[1]} have agreed.

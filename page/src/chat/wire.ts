@@ -106,6 +106,8 @@ export interface AgentRequest {
   tool: Tool;
   options: { id: string; title: string; kind?: string }[];
   questions?: Question[];
+  /** What is not reviewed of what happens if the person agrees, in a sentence of the program. */
+  unreviewed?: string;
   background: boolean;
   /** The proposal that is the same edit, if the request is about an edit. */
   proposal?: number;

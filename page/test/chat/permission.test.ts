@@ -6,7 +6,9 @@ import {
   titleBeside,
   withoutRepetition,
 } from "../../src/chat/permission";
+import { Unreviewed } from "../../src/chat/unreviewed";
 import type { AgentRequest } from "../../src/chat/wire";
+import { seen } from "../seen";
 
 const request = (kind: string, options: [id: string, kind?: string][] = []): AgentRequest => ({
   request: "r",
@@ -17,6 +19,12 @@ const request = (kind: string, options: [id: string, kind?: string][] = []): Age
 });
 
 describe("a request for permission", () => {
+  it("says what is not reviewed of what happens then", () => {
+    const agent = { ...request("think"), unreviewed: "Edits go \u202eunseen." };
+    expect(seen(Unreviewed({ request: agent }))).toBe("Edits go ⟨202E⟩unseen.");
+    expect(seen(Unreviewed({ request: request("edit") }))).toBe("");
+  });
+
   it("is a question", () => {
     expect(questionOf(request("execute"))).toBe("Run this command?");
     expect(questionOf(request("invented"))).toBe("Allow this?");

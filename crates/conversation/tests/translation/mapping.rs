@@ -1,8 +1,8 @@
 //! The table that the daemon's design gives to whoever adapts it, row by row: what each event becomes
 //! for a page.
 
-use conversation::BackendEvent;
 use conversation::backend::daemon::Translator;
+use conversation::{BackendEvent, unreviewed_with};
 use daemon::connection::IdeEvent;
 use daemon::sanitiser::{Sanitiser, TextLimits};
 use daemon::wire::SessionUpdate;
@@ -74,6 +74,11 @@ async fn what_each_event_becomes_for_a_page() {
         "tool": {"id": "t", "kind": "edit", "content": [], "files": []},
         "options": options, "background": false,
     });
+    let mut subagent = permission("r-1");
+    subagent["toolCall"]["_meta"] = json!({"toolName": "agent"});
+    let mut starting = card.clone();
+    starting["tool"]["tool"] = "agent".into();
+    starting["unreviewed"] = unreviewed_with("agent").into();
     let text =
         |kind: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": "hm"}});
     let call = json!({
@@ -103,6 +108,11 @@ async fn what_each_event_becomes_for_a_page() {
             "permission_request → the approval card",
             vec![Act::Event("permission_request", permission("r-1"))],
             vec![card.clone()],
+        ),
+        (
+            "permission_request of a subagent → with what is not reviewed of it",
+            vec![Act::Event("permission_request", subagent)],
+            vec![starting],
         ),
         (
             "permission_resolved → the card is closed",

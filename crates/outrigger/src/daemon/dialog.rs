@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::daemon::connection::{InteractionRequest, UserAnswer};
 use ::daemon::wire::{PermissionOption, Question, ToolContent};
 use conversation::requests::{RequestOption, RequestOptions};
+use conversation::unreviewed_with;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::output::{Lines, ask as ask_line, print_error};
@@ -77,6 +78,10 @@ fn describe(request: &InteractionRequest) -> Lines {
         if changed.count() > LINES {
             lines.push("  …");
         }
+    }
+    let unreviewed = request.tool_name.as_deref().and_then(unreviewed_with);
+    if let Some(unreviewed) = unreviewed {
+        lines.push(format_args!("  {unreviewed}"));
     }
     let options = options(request);
     let mut lasting = false;

@@ -190,6 +190,18 @@ fn the_mode_is_said_at_every_start() {
     }
 }
 
+/// Whoever lets a subagent start has let it edit.
+#[test]
+fn what_is_not_reviewed_stands_in_the_question() {
+    let scene = Scene::set();
+    fake_daemon::takes_votes(&scene.daemon, "r-1");
+    let mut request = fake_daemon::permission("r-1");
+    request["toolCall"]["_meta"] = json!({"toolName": "agent"});
+    let done = scene.follow(&["prompt", "go"], &[("permission_request", request)]);
+    let asked = "The agent asks: Writing to a.txt\n  A subagent makes its edits without asking";
+    assert!(done.stderr.contains(asked), "{}", done.stderr);
+}
+
 /// A registration that stays would count wherever several clients have to agree.
 #[test]
 fn what_does_not_come_to_a_turn_leaves_no_registration() {

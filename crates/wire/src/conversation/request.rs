@@ -14,6 +14,8 @@ pub(super) struct RequestJson<'a> {
     options: Vec<OptionJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<Vec<QuestionJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreviewed: Option<&'a str>,
     background: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<u64>,
@@ -29,6 +31,7 @@ impl<'a> From<&'a AgentRequest> for RequestJson<'a> {
             tool: (&request.tool).into(),
             options: options(&request.options),
             questions: questions(request.questions.as_deref()),
+            unreviewed: request.unreviewed,
             background: request.background,
             proposal: request.proposal,
             votes: request.votes,

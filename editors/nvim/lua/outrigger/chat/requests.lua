@@ -71,8 +71,12 @@ local function pick_option(it)
   local request = it.request
   local title, command = entries.line(request.title), request.tool.command
   local is_told = not command or title:find(command, 1, true)
+  local prompt = is_told and title or title .. "\n" .. table.concat(text_of.visible_lines(command), "\n  | ")
+  if request.unreviewed then
+    prompt = prompt .. "\n" .. entries.line(request.unreviewed)
+  end
   select(it, request.options, {
-    prompt = is_told and title or title .. "\n" .. table.concat(text_of.visible_lines(command), "\n  | "),
+    prompt = prompt,
     format_item = function(option)
       return entries.line(option.title) .. (option.lasts and " (and not asked again)" or "")
     end,

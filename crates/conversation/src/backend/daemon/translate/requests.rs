@@ -5,6 +5,7 @@ use daemon::wire::{Question, ToolCall as DaemonToolCall, ToolContent, ToolLocati
 
 use super::Translator;
 use crate::backend::{BackendEvent, Edit};
+use crate::mode::unreviewed_with;
 use crate::requests::{AgentRequest, RequestOption, RequestOptions, RequestQuestion};
 use crate::tools::{HostPath, ToolCall};
 
@@ -56,6 +57,7 @@ impl Translator {
                 let list = list.iter().take(most);
                 list.map(|question| self.question(question)).collect()
             }),
+            unreviewed: request.tool_name.as_deref().and_then(unreviewed_with),
             background: request.background,
             proposal: None,
             votes: None,
